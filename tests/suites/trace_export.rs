@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use harness::collector::{Collector, Request, rotel};
 use harness::compile::Build;
 use harness::exporter::wait_for;
+use harness::hosts::Hosts;
 use harness::run::Job;
 use harness::tree;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
@@ -176,4 +177,65 @@ fn regions_are_seen_from_their_begin_to_their_end() {
     };
     let seen: u64 = csv.lines().map(puts).sum();
     assert!((800_000..=1_000_000).contains(&seen), "{seen} of a million calls");
+}
+
+/// PE, routine and nanoseconds of calls that never returned, of lines of CSV.
+fn unreturned(csv: &str) -> Vec<(u32, String, u64)> {
+    let lines = csv.lines().filter_map(|line| line.strip_prefix("unreturned call,"));
+    let fields = lines.map(|line| line.split(',').collect::<Vec<_>>());
+    let number = |text: &str| text.parse().expect("a number");
+    let mut all: Vec<_> =
+        fields.map(|fields| (number(fields[2]) as u32, fields[0].to_owned(), number(fields[6]))).collect();
+    all.sort();
+    all
+}
+
+/// Of a job that hangs, and of one of which a PE dies, on one host and on several.
+#[test]
+fn calls_that_never_returned_end_with_their_pe() {
+    let folder = tree::fresh("trace-unreturned");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let program = Build::program("launcher/say.c").options(["-g", "-O1"]).build();
+    let trace = |directory: &str, options: &[&str]| {
+        let job = Job::new(tree::tool("oshprof")).args(["trace", directory]).args(options).directory(&folder);
+        job.run().expect_code(0).stdout
+    };
+    let hangs = |job: Job, directory: &str| {
+        let job = job.args(["--timeout", "1", "--trace", directory]).arg(&program).arg("hang");
+        job.directory(&folder).run().expect_code(124);
+        unreturned(&trace(directory, &["--to", "csv"]))
+    };
+    let mut jobs = vec![("hang", Job::oshrun(4))];
+    let net = Hosts::new(2);
+    jobs.extend(net.as_ref().map(|net| ("hosts", net.oshrun(2))));
+    for (directory, job) in jobs {
+        let calls = hangs(job, directory);
+        assert_eq!(calls.len(), 4, "{calls:?}");
+        for (pe, (at, name, ns)) in (0..).zip(&calls) {
+            let routine = if pe == 0 { "shmem_long_wait_until" } else { "shmem_barrier_all" };
+            assert_eq!((*at, name.as_str()), (pe, routine), "{calls:?}");
+            // Until the job was ended: that began a little before the call.
+            assert!((200_000_000..20_000_000_000).contains(ns), "{calls:?}");
+        }
+    }
+    let text = trace("hang", &[]);
+    assert!(text.contains("never returned") && text.contains("main at say.c:"), "{text}");
+    let json: Value = serde_json::from_str(&trace("hang", &["--to", "chrome", "-o", "-"])).expect("JSON");
+    let marked = json["traceEvents"].as_array().expect("events");
+    assert_eq!(marked.iter().filter(|event| event["args"]["returned"] == false).count(), 4);
+    let spans = trace("hang", &["--to", "otlp", "-o", "-"]);
+    assert_eq!(spans.matches("shmem.returned").count(), 4, "{spans:.2000}");
+    trace("hang", &["--to", "perfetto", "-o", "hang.pftrace"]);
+    let bytes = std::fs::read(folder.join("hang.pftrace")).expect("the file");
+    assert!(bytes.windows(8).any(|name| name == b"returned"));
+    // The others wait for the one that has died.
+    let job = Job::oshrun(3).args(["--trace", "dead"]).arg(&program).args(["signal", "1", "9"]);
+    job.directory(&folder).run().expect_code(137);
+    let calls = unreturned(&trace("dead", &["--to", "csv"]));
+    let names: Vec<_> = calls.iter().map(|(pe, name, _)| (*pe, name.as_str())).collect();
+    assert!(names.iter().all(|call| [(0, "shmem_barrier_all"), (2, "shmem_barrier_all")].contains(call)), "{calls:?}");
+    // Of a job that ends there is none.
+    let job = Job::oshrun(2).args(["--trace", "ends"]).arg(&program).arg("numbers");
+    job.directory(&folder).run().expect_code(0);
+    assert_eq!(unreturned(&trace("ends", &["--to", "csv"])), []);
 }

@@ -208,7 +208,8 @@ fn run_on_this_host(options: &Options) -> Result<i32, Failure> {
     handover::end(handover, status);
     metrics::end(&companions, status);
     if let Some(directory) = trace {
-        results::show_trace(&directory);
+        let pes = supervisor.pes.all();
+        results::show_trace(&directory, |pe, slot| supervisor.profile.as_ref()?.unreturned(0, pes, pe, slot));
     }
     if let (Some(kept), Some(profile)) = (kept, &supervisor.profile) {
         let pes = supervisor.pes.all();

@@ -12,6 +12,7 @@ use pellucid_profile::output::OutputDir;
 use pellucid_profile::report::{self, Finished};
 use pellucid_profile::segment::{self, JobInfo, Origin, Segment, SnapshotRequests};
 use pellucid_profile::snapshot::{self, Outcome, PeOutcome};
+use pellucid_profile::trace::Unreturned;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::ops::Range;
@@ -134,6 +135,12 @@ impl Profile {
     /// The numbers of this host's PEs, which have ended.
     pub fn take(&self, pes: &[Pe]) -> Vec<model::Pe> {
         snapshot::take(&self.segment, &outcome(0, pes)).pes
+    }
+
+    /// The call that the thread of a slot was in when its PE, which is `first` or one of those after it, ended.
+    pub fn unreturned(&self, first: u32, pes: &[Pe], pe: u32, slot: u32) -> Option<Unreturned> {
+        let ended = pes.get(pe.checked_sub(first)? as usize)?;
+        self.segment.unreturned(pe, slot, ended.ended_ns)
     }
 
     /// A PE now: `runs` tells whether its process does.

@@ -10,7 +10,7 @@ use crate::source;
 use pellucid_profile::output::{Error, OutputDir};
 use pellucid_profile::report::Finished;
 use pellucid_profile::text::{shell_word, visible};
-use pellucid_profile::trace::keep;
+use pellucid_profile::trace::{Unreturned, keep};
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -93,9 +93,9 @@ fn take(wanted: &Path, what: &str, option: &str) -> Result<OutputDir, Failure> {
     })
 }
 
-/// Says what is in the trace, and what is not.
-pub fn show_trace(directory: &OutputDir) {
-    let (summary, problems) = keep::finish(directory, None);
+/// Says what is in the trace, and what is not. `unreturned`: see [`keep::finish`].
+pub fn show_trace(directory: &OutputDir, unreturned: impl Fn(u32, u32) -> Option<Unreturned>) {
+    let (summary, problems) = keep::finish(directory, None, unreturned);
     for problem in problems {
         pellucid_profile::say!("oshrun: trace: {problem}");
     }

@@ -5,12 +5,15 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed};
 use super::layout::{OWNER_NONE, Region, SLOTS, STATE_DONE, STATE_ENTERED, STATE_INSIDE, Slot, state_of};
 use super::map::Segment;
 use super::meetings::TEAMS;
+use super::names::Module;
 use super::phrase::object;
 use super::sites::split_key;
 use super::waiting::Condition;
 use crate::op::{self, TOGETHER, traits};
 use crate::order;
 use crate::tables::TeamKey;
+#[cfg(feature = "report")]
+use crate::trace::{Unreturned, read::EventSite};
 
 /// Where a thread is relative to its last recorded operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,6 +87,32 @@ impl Segment {
         all
     }
 
+    /// The call that the thread of a slot was in when its PE ended, at `ended_ns` of this time line. Routines whose
+    /// return is not recorded are not known to be such.
+    #[cfg(feature = "report")]
+    pub fn unreturned(&self, pe: u32, slot: u32, ended_ns: u64) -> Option<Unreturned> {
+        let region = self.region(pe)?;
+        let slot = region.slots[..SLOTS].get(slot as usize)?;
+        let now =
+            self.decode(region, slot, slot.head.owner.load(Relaxed), 0).filter(|now| now.phase == Phase::Inside)?;
+        let begin = slot.head.current.start.load(Relaxed);
+        let site = site(slot, now.op).and_then(|address| {
+            let row = module(region, address)?;
+            let (path, build_id) = (row.path.get().into(), row.build_id.get().into());
+            Some(EventSite { path, build_id, address: address.wrapping_sub(row.base.load(Relaxed)) })
+        });
+        Some(Unreturned {
+            thread: now.thread,
+            op: now.op,
+            peer: now.peer,
+            addr: now.addr.unwrap_or(0),
+            bytes: now.bytes.unwrap_or(0),
+            team: now.team,
+            site,
+            ticks: [begin, self.ticks_at(ended_ns).max(begin)],
+        })
+    }
+
     fn decode(&self, region: &Region, slot: &Slot, thread: u32, now: u64) -> Option<CurrentOp> {
         let current = &slot.head.current;
         let word = current.word.load(Acquire);
@@ -129,12 +158,17 @@ fn site(slot: &Slot, op: u16) -> Option<u64> {
 
 /// The file that an address of the PE's process is from, and the address there.
 pub(crate) fn in_file(region: &Region, address: u64) -> Option<(String, u64)> {
-    let loaded = |row: &&super::names::Module| {
+    let row = module(region, address)?;
+    Some((row.path.get(), address.wrapping_sub(row.base.load(Relaxed))))
+}
+
+/// The loaded object that an address of the PE's process is in.
+fn module(region: &Region, address: u64) -> Option<&Module> {
+    let loaded = |row: &&Module| {
         let start = row.start.load(Acquire);
         start != 0 && (start..row.end.load(Relaxed)).contains(&address)
     };
-    let row = region.names.modules.iter().find(loaded)?;
-    Some((row.path.get(), address.wrapping_sub(row.base.load(Relaxed))))
+    region.names.modules.iter().find(loaded)
 }
 
 /// The team that a call of all its PEs is on. `peer` is what was recorded: below -1 the row of the team, -1 the world.

@@ -31,7 +31,7 @@
 //! has two: [`TraceHead::check`] of what is known at the begin, [`TraceHead::end_check`] of all of it once the file is
 //! closed.
 
-use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64};
+use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU32, AtomicU64};
 
 use crate::op::TOTAL;
 use crate::segment::layout::Text;
@@ -162,6 +162,37 @@ pub struct TraceHead {
     pub lost: [AtomicU64; 3],
     /// Who the job is: [`crate::model::JobIdentity::id`]. Empty in files of before.
     pub job_id: Text<256>,
+    /// The call that its thread was in when the PE ended. Zeros: none, or nobody knew.
+    pub unreturned: UnreturnedCall,
+}
+
+/// A call that never returned, as a launcher has found it in the profile's memory: it has no record.
+#[repr(C)]
+pub struct UnreturnedCall {
+    /// Begin in ticks; 0: there is no such call.
+    pub begin: AtomicU64,
+    /// When the PE ended, in ticks.
+    pub end: AtomicU64,
+    /// Address argument.
+    pub addr: AtomicU64,
+    /// Bytes.
+    pub bytes: AtomicU64,
+    /// Thread id.
+    pub thread: AtomicU32,
+    /// Operation id.
+    pub op: AtomicU32,
+    /// World number of the peer; -1: none.
+    pub peer: AtomicI32,
+    /// Of a collective: number, first PE, stride and size of its team; a size of 0: not known.
+    pub team: [AtomicI32; 4],
+    /// Keeps what follows aligned.
+    pub reserved: AtomicU32,
+    /// The address that it would have returned to, in its file.
+    pub site: AtomicU64,
+    /// That file; empty: not known.
+    pub path: Text<232>,
+    /// The build id of that file; empty where it has none.
+    pub build_id: Text<64>,
 }
 
 /// Why an event is not in a file, where that is not for want of room.

@@ -9,6 +9,7 @@ use super::check;
 use super::format::{CHUNK_BYTES, CHUNK_HEAD_BYTES, CHUNK_MAGIC, CLOSED, ChunkHead, HEAD_BYTES, TraceHead};
 use super::losses::Losses;
 use super::read::{Facts, Trace, TraceFile};
+use super::unreturned::Unreturned;
 use crate::file::ReadError;
 use crate::output::OutputDir;
 
@@ -31,8 +32,12 @@ pub struct Drift {
 }
 
 /// Closes the files of a trace whose PEs have ended, gives back the room that was reserved and not used, and counts
-/// what is there.
-pub fn finish(dir: &OutputDir, drift: Option<Drift>) -> (Summary, Vec<ReadError>) {
+/// what is there. `unreturned`: the call that a thread of a PE was in when that ended, by PE and slot.
+pub fn finish(
+    dir: &OutputDir,
+    drift: Option<Drift>,
+    unreturned: impl Fn(u32, u32) -> Option<Unreturned>,
+) -> (Summary, Vec<ReadError>) {
     let trace = match Trace::open(dir.path()) {
         Ok(trace) => trace,
         // No PE called the library.
@@ -42,7 +47,7 @@ pub fn finish(dir: &OutputDir, drift: Option<Drift>) -> (Summary, Vec<ReadError>
     let mut summary = Summary { events: 0, losses: trace.losses() };
     let mut problems = trace.problems;
     for file in &trace.files {
-        match finish_file(dir, file, drift) {
+        match finish_file(dir, file, drift, unreturned(file.facts.pe, file.facts.slot)) {
             Ok(events) => summary.events = summary.events.saturating_add(events),
             Err(error) => problems.push(ReadError::Io(file.path.clone(), error)),
         }
@@ -71,7 +76,12 @@ impl Chunk {
     }
 }
 
-fn finish_file(dir: &OutputDir, file: &TraceFile, drift: Option<Drift>) -> io::Result<u64> {
+fn finish_file(
+    dir: &OutputDir,
+    file: &TraceFile,
+    drift: Option<Drift>,
+    unreturned: Option<Unreturned>,
+) -> io::Result<u64> {
     let open = dir.open(file.path.file_name().unwrap_or_default(), true)?;
     let chunks = chunks(&open)?;
     let used = chunks.iter().rposition(|chunk| chunk.sequence() != 0).map_or(0, |last| last + 1);
@@ -87,10 +97,12 @@ fn finish_file(dir: &OutputDir, file: &TraceFile, drift: Option<Drift>) -> io::R
         }
         open.set_len((HEAD_BYTES + used * CHUNK_BYTES) as u64)?;
     }
-    if file.facts.closed.is_none() || drift.is_some() {
-        close_head(&open, &file.facts, used as u32, drift)?;
+    let unreturned = unreturned.filter(|_| file.facts.checked);
+    if file.facts.closed.is_none() || drift.is_some() || unreturned.is_some() {
+        close_head(&open, &file.facts, used as u32, (drift, unreturned.as_ref()))?;
     }
-    Ok(events)
+    let one = unreturned.as_ref().or(file.facts.unreturned.as_ref());
+    Ok(events.saturating_add(u64::from(one.is_some())))
 }
 
 fn chunks(file: &File) -> io::Result<Vec<Chunk>> {
@@ -119,9 +131,15 @@ fn close_chunk(file: &File, chunk: &Chunk) -> io::Result<()> {
 }
 
 /// Completes the head. An old file has no checksums, and gets the drift only.
-fn close_head(file: &File, facts: &Facts, chunks: u32, drift: Option<Drift>) -> io::Result<()> {
+fn close_head(
+    file: &File,
+    facts: &Facts,
+    chunks: u32,
+    (drift, unreturned): (Option<Drift>, Option<&Unreturned>),
+) -> io::Result<()> {
     let mut head = vec![0; HEAD_BYTES];
     file.read_exact_at(&mut head, 0)?;
+    unreturned.into_iter().for_each(|call| call.put(&mut head));
     let mut put = |at: usize, bytes: &[u8]| head[at..at + bytes.len()].copy_from_slice(bytes);
     if let Some(Drift { counter_ns, offset_ns }) = drift {
         put(offset_of!(TraceHead, offset_ns) + 8, &offset_ns.to_le_bytes());

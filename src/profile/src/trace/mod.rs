@@ -14,6 +14,7 @@
 //! | `writer` | encoding an event |
 //! | `note` | records that are no calls |
 //! | `fold` | short calls in a row as one record |
+//! | `unreturned` | the call that a thread was in when its PE ended (feature `report`) |
 //! | `read`, `keep` | the reading side; what is done with a trace at the end of its job (feature `report`) |
 
 mod check;
@@ -30,7 +31,12 @@ pub mod read;
 mod room;
 mod site;
 mod switch;
+#[cfg(feature = "report")]
+mod unreturned;
 mod writer;
+
+#[cfg(feature = "report")]
+pub use unreturned::Unreturned;
 
 pub use switch::{Config, Memory, attach, close, is_attached, is_on, marker, region_begin, region_end, set};
 

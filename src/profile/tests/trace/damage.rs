@@ -23,7 +23,7 @@ fn every_damaged_byte_of_a_closed_file_is_told() {
     assert_eq!((found.len(), closed), (2, 1), "that of the thread that runs is left open");
     let (before, _) = events(&scratch.0);
     assert_eq!(before.len(), 30_002, "nothing after the end");
-    keep::finish(&taken(&scratch.0), None);
+    keep::finish(&taken(&scratch.0), None, |_, _| None);
     assert!(states(&scratch.0).iter().all(|state| *state != 0), "what the launcher closes");
     assert_eq!(events(&scratch.0).0, before);
 
@@ -125,7 +125,7 @@ fn what_was_never_closed_is_no_damage() {
     bytes[4096 + other * (64 << 10) + 8..][..8].fill(0);
     std::fs::write(&path, &bytes).unwrap();
     assert!(events(&scratch.0).0.len() < before.len());
-    keep::finish(&taken(&scratch.0), None);
+    keep::finish(&taken(&scratch.0), None, |_, _| None);
     assert!(events(&scratch.0).0.len() < before.len(), "it stays readable, and has checksums all over");
 }
 
@@ -140,7 +140,7 @@ fn damaged(scene: &str) {
     let scratch = Scratch::new(&format!("damaged-{scene}"));
     finish(play(scene, &scratch.0));
     let output = taken(&scratch.0);
-    keep::finish(&output, None);
+    keep::finish(&output, None, |_, _| None);
     let trace = Trace::open(&scratch.0).unwrap();
     let path = trace.files[0].path.clone();
     let whole = std::fs::read(&path).unwrap();
@@ -180,7 +180,7 @@ fn damaged(scene: &str) {
                 Ok(trace) => trace.for_each(&mut Vec::new(), |_, _| {}),
                 Err(error) => assert!(error.to_string().contains("trace"), "{error}"),
             }
-            keep::finish(&output, None);
+            keep::finish(&output, None, |_, _| None);
         }
     }
     // A file that ends in the middle of a chunk.

@@ -288,7 +288,7 @@ fn folded_calls_are_all_there() {
             *last = event.end_ns;
         }
     }
-    let summary = keep::finish(&taken(&scratch.0), None).0;
+    let summary = keep::finish(&taken(&scratch.0), None, |_, _| None).0;
     assert_eq!(summary.events, events.iter().map(|event| event.what.calls()).sum::<u64>());
 }
 
@@ -347,7 +347,7 @@ fn what_was_called_is_read_back() {
     assert_eq!(threads.len(), 3, "two threads after another in one slot are told apart");
     // 16 bytes an event at most; this pattern has long addresses.
     let bytes: u64 = trace.files.iter().map(|file| std::fs::metadata(&file.path).unwrap().len()).sum();
-    let (summary, problems) = keep::finish(&taken(&scratch.0), None);
+    let (summary, problems) = keep::finish(&taken(&scratch.0), None, |_, _| None);
     assert!(problems.is_empty() && summary.losses.error.is_none());
     assert_eq!((summary.events, summary.losses.phrases().len()), (3005, 0), "without the note of a thread");
     let after: u64 = trace.files.iter().map(|file| std::fs::metadata(&file.path).unwrap().len()).sum();
@@ -371,7 +371,7 @@ fn collectives_have_team_and_root() {
         assert_eq!(call(1 + i), (Some((5, 1, 2, 3)), Some(1 + 2 * (i as u32 % 3)), None, 8 * i as u64));
     }
     assert_eq!(call(20_001), (Some((6, 3, 1, 2)), None, None, 16));
-    let (summary, problems) = keep::finish(&taken(&scratch.0), None);
+    let (summary, problems) = keep::finish(&taken(&scratch.0), None, |_, _| None);
     assert!(problems.is_empty());
     assert_eq!((summary.events, summary.losses.phrases().len()), (20_003, 0));
 }

@@ -74,7 +74,7 @@ fn body(facts: &Facts, event: &Event, sites: &Sites) -> Value {
     let mut value = json!({ "name": rows::name(event), "cat": rows::category(event), "ts": us(event.start_ns),
                             "pid": facts.pe, "tid": event.thread });
     match &event.what {
-        What::Call(call) => {
+        What::Call(call) | What::Unreturned(call) => {
             value["ph"] = "X".into();
             value["dur"] = us(event.end_ns - event.start_ns).into();
             let mut args = json!({});
@@ -98,6 +98,9 @@ fn body(facts: &Facts, event: &Event, sites: &Sites) -> Value {
             }
             if let Some(site) = sites.of(call) {
                 args["site"] = (*site).into();
+            }
+            if matches!(event.what, What::Unreturned(_)) {
+                args["returned"] = false.into();
             }
             value["args"] = args;
         }

@@ -21,7 +21,7 @@ pub(super) fn write(trace: &Trace, problems: &mut Vec<ReadError>, out: &mut dyn 
             return;
         }
         let (kind, tail) = match &event.what {
-            What::Call(call) => {
+            What::Call(call) | What::Unreturned(call) => {
                 let peer = call.peer.map(|peer| peer.to_string()).unwrap_or_default();
                 let context = call.context.as_ref().map(|_| rows::context(call)).unwrap_or_default();
                 let addr = if call.addr == 0 { String::new() } else { format!("{:#x}", call.addr) };
@@ -29,7 +29,8 @@ pub(super) fn write(trace: &Trace, problems: &mut Vec<ReadError>, out: &mut dyn 
                 let team = rows::team(call, &file.facts).unwrap_or_default();
                 let site = sites.of(call);
                 let (team, site) = (field(&team), field(site.as_deref().unwrap_or_default()));
-                ("call", format!("{peer},{},{addr},,1,{context},{root},{team},{site}", call.bytes))
+                let kind = if matches!(event.what, What::Call(_)) { "call" } else { "unreturned call" };
+                (kind, format!("{peer},{},{addr},,1,{context},{root},{team},{site}", call.bytes))
             }
             What::Calls(calls) => ("calls", format!(",{},,,{},,,,", calls.bytes, calls.count)),
             What::RegionBegin(_) => ("region begin", ",,,,,,,,".to_owned()),

@@ -181,9 +181,12 @@ impl<'a> Spans<'a> {
         let (first, last) = self.time.unwrap_or((event.start_ns, event.end_ns));
         self.time = Some((first.min(event.start_ns), last.max(event.end_ns)));
         match &event.what {
-            What::Call(call) => {
+            What::Call(call) | What::Unreturned(call) => {
                 let op = rows::routine(call);
-                let attributes = self.attributes(call, event.thread);
+                let mut attributes = self.attributes(call, event.thread);
+                if matches!(event.what, What::Unreturned(_)) {
+                    attributes.push(KeyValue::new("shmem.returned", false));
+                }
                 let mut links = SpanLinks::default();
                 links.links.extend(released_by.map(|from| Link::with_context(self.context(span_id(from)))));
                 let parent = self.parent(event.thread);

@@ -40,6 +40,7 @@ const EVENT_TRACK: u32 = 11;
 const EVENT_FLOW: u32 = 47;
 const EVENT_FLOW_END: u32 = 48;
 const ANNOTATION_NAME: u32 = 1;
+const ANNOTATION_BOOL: u32 = 2;
 const ANNOTATION_UINT: u32 = 3;
 const ANNOTATION_INT: u32 = 4;
 const ANNOTATION_TEXT: u32 = 6;
@@ -54,9 +55,11 @@ const CLEARED: u64 = 1;
 const NEEDS: u64 = 2;
 
 /// Names of annotations, interned under their number plus 1.
-const ANNOTATIONS: [&str; 9] = ["peer", "bytes", "address", "value", "calls", "context", "root", "team", "site"];
+const ANNOTATIONS: [&str; 10] =
+    ["peer", "bytes", "address", "value", "calls", "context", "root", "team", "site", "returned"];
 const TEAM: u64 = 8;
 const SITE: u64 = 9;
+const RETURNED: u64 = 10;
 
 /// A sequence of packets: one a file of the trace. Names are sent once and referred to.
 struct Sequence<'a> {
@@ -171,7 +174,7 @@ impl Sequence<'_> {
             let annotation = Message::default().number(ANNOTATION_NAME, name).number(field, value);
             body = body.message(EVENT_ANNOTATION, &annotation);
         }
-        if let What::Call(call) = &event.what {
+        if let Some(call) = event.what.call() {
             let team = rows::team(call, self.facts).map(|team| (TEAM, team));
             let site = self.sites.of(call).map(|site| (SITE, site.to_string()));
             for (name, text) in team.into_iter().chain(site) {
@@ -193,7 +196,8 @@ impl Sequence<'_> {
             begin = begin.message(PACKET_INTERNED, &interned);
         }
         packet(&begin.message(PACKET_TRACK_EVENT, &body), out)?;
-        if matches!(event.what, What::Call(_) | What::Calls(_)) { self.end(event.end_ns, track, out) } else { Ok(()) }
+        let lasts = matches!(event.what, What::Call(_) | What::Unreturned(_) | What::Calls(_));
+        if lasts { self.end(event.end_ns, track, out) } else { Ok(()) }
     }
 
     fn end(&self, ns: u64, track: u64, out: &mut dyn Write) -> io::Result<()> {
@@ -209,13 +213,14 @@ impl Sequence<'_> {
 /// (interned name, field, value)
 fn annotations(event: &Event) -> Vec<(u64, u32, u64)> {
     match &event.what {
-        What::Call(call) => {
+        What::Call(call) | What::Unreturned(call) => {
             let peer = call.peer.map(|peer| (1, ANNOTATION_UINT, u64::from(peer)));
             let bytes = (call.bytes != 0).then_some((2, ANNOTATION_UINT, call.bytes));
             let addr = (call.addr != 0).then_some((3, ANNOTATION_POINTER, call.addr));
             let context = call.context.as_ref().map(|context| (6, ANNOTATION_POINTER, context.number));
             let root = call.root.map(|root| (7, ANNOTATION_UINT, u64::from(root)));
-            peer.into_iter().chain(bytes).chain(addr).chain(context).chain(root).collect()
+            let returned = matches!(event.what, What::Unreturned(_)).then_some((RETURNED, ANNOTATION_BOOL, 0));
+            peer.into_iter().chain(bytes).chain(addr).chain(context).chain(root).chain(returned).collect()
         }
         What::Calls(calls) => {
             let bytes = (calls.bytes != 0).then_some((2, ANNOTATION_UINT, calls.bytes));

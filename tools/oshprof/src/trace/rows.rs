@@ -20,7 +20,7 @@ pub(super) fn known(op: u16) -> &'static Op {
 /// What an event is called.
 pub(super) fn name(event: &Event) -> &str {
     match &event.what {
-        What::Call(call) => routine(call).name(),
+        What::Call(call) | What::Unreturned(call) => routine(call).name(),
         What::Calls(calls) => known(calls.op).name(),
         What::RegionBegin(name) | What::RegionEnd(name) | What::Marker(name, _) => name,
     }
@@ -29,7 +29,7 @@ pub(super) fn name(event: &Event) -> &str {
 /// Its category.
 pub(super) fn category(event: &Event) -> &'static str {
     match &event.what {
-        What::Call(call) => routine(call).class.name(),
+        What::Call(call) | What::Unreturned(call) => routine(call).class.name(),
         What::Calls(calls) => known(calls.op).class.name(),
         What::RegionBegin(_) | What::RegionEnd(_) => "region",
         What::Marker(..) => "marker",

@@ -13,6 +13,7 @@ use pellucid_profile::trace::read::{Event, Trace, What};
 
 use super::flows::{At, Flows};
 use super::rows;
+use super::sites::Sites;
 
 /// Waits that are listed, and PEs.
 const WAITS: usize = 10;
@@ -45,6 +46,14 @@ const WAIT_COLUMNS: [Column; 5] = [
     column("by", "ended by", Kind::Text),
 ];
 
+const UNRETURNED_COLUMNS: [Column; 5] = [
+    column("routine", "never returned", Kind::Text),
+    column("pe", "PE", Kind::Text),
+    column("at_ns", "from", Kind::Time),
+    column("ns", "for", Kind::Time),
+    column("site", "called from", Kind::Text),
+];
+
 /// A PE.
 #[derive(Default)]
 struct PeSum {
@@ -74,12 +83,19 @@ struct Wait {
     at: At,
 }
 
+/// A call that never returned.
+struct Unreturned {
+    pe: u32,
+    event: Event,
+}
+
 /// Sums of all events.
 #[derive(Default)]
 struct Sums {
     pes: BTreeMap<u32, PeSum>,
     regions: BTreeMap<String, RegionSum>,
     waits: Vec<Wait>,
+    unreturned: Vec<Unreturned>,
     first_ns: Option<u64>,
     last_ns: u64,
     /// Regions that a thread of a file is in.
@@ -114,6 +130,12 @@ impl Sums {
                 let ns = event.end_ns - event.start_ns;
                 of.waiting_ns = of.waiting_ns.saturating_add(ns);
                 self.wait(Wait { ns, from_ns: event.start_ns, pe, routine: rows::routine(call).name(), at });
+            }
+            What::Unreturned(call) => {
+                if rows::routine(call).class.waits() {
+                    of.waiting_ns = of.waiting_ns.saturating_add(event.end_ns - event.start_ns);
+                }
+                self.unreturned.push(Unreturned { pe, event: event.clone() });
             }
             What::RegionBegin(name) => {
                 self.open.entry((at.0, event.thread)).or_default().push((name.clone(), event.start_ns));
@@ -155,7 +177,9 @@ pub(super) fn text(trace: &Trace, dir: &Path, problems: &mut Vec<ReadError>) -> 
     let mut sums = Sums::of(trace, problems);
     sums.cut();
     let mut out = head(trace, &sums, !problems.is_empty());
-    for grid in [pes(&sums), regions(&sums), waits(trace, &sums, problems)] {
+    let unreturned = (!sums.unreturned.is_empty()).then(|| unreturned(&sums));
+    let grids = [pes(&sums), regions(&sums), waits(trace, &sums, problems)];
+    for grid in unreturned.into_iter().chain(grids) {
         let _ = write!(out, "\n{}", grid.text());
     }
     let dir = shell_word(dir);
@@ -254,6 +278,30 @@ fn waits(trace: &Trace, sums: &Sums, problems: &mut Vec<ReadError>) -> Grid {
             wait.from_ns.into(),
             wait.ns.into(),
             by.map(|(pe, name)| format!("PE {pe} {}", short(name))).into(),
+        ]);
+    }
+    grid
+}
+
+/// The calls that PEs were in when they ended, the longest first.
+fn unreturned(sums: &Sums) -> Grid {
+    let mut grid = Grid::new("unreturned", "Calls that never returned", &UNRETURNED_COLUMNS, "");
+    let mut order: Vec<&Unreturned> = sums.unreturned.iter().collect();
+    let ns = |call: &Unreturned| call.event.end_ns - call.event.start_ns;
+    order.sort_by_key(|call| (Reverse(ns(call)), call.pe));
+    let left_out = order.len().saturating_sub(PES);
+    if left_out > 0 {
+        grid.notes.push(format!("and {left_out} more"));
+    }
+    let sites = Sites::default();
+    for call in order.into_iter().take(PES) {
+        let site = call.event.what.call().and_then(|call| sites.of(call));
+        grid.row([
+            rows::name(&call.event).into(),
+            Cell::Pe(call.pe),
+            call.event.start_ns.into(),
+            ns(call).into(),
+            site.map(|site| site.to_string()).into(),
         ]);
     }
     grid

@@ -29,7 +29,9 @@ impl Supervisor {
             if let Some((drift_ns, counter_ns, profile)) = remote.collect.take() {
                 remote.snapshots = None;
                 let files = remote.trace.as_ref().map(|directory| {
-                    keep::finish(directory, Some(Drift { counter_ns, offset_ns: drift_ns }));
+                    let (first, pes) = (self.job.pes().start, self.pes.all());
+                    let unreturned = |pe, slot| self.profile.as_ref()?.unreturned(first, pes, pe, slot);
+                    keep::finish(directory, Some(Drift { counter_ns, offset_ns: drift_ns }), unreturned);
                     gather::trace_files(directory.path())
                 });
                 let pes = self.profile.as_ref().filter(|_| profile).map(|profile| profile.take(self.pes.all()));

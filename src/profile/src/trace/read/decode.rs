@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::super::check;
 use super::super::format::*;
+use super::super::unreturned::Unreturned;
 use super::{Call, Calls, Event, EventContext, EventSite, TraceFile, What};
 use crate::file::ReadError;
 use crate::file::cursor::Cursor;
@@ -45,10 +46,19 @@ impl TraceFile {
                 problems.push(problem);
             }
         }
+        self.unreturned().iter().for_each(&mut visit);
         if let Some(written) = self.facts.closed {
             let wrong = self.wrong_length(bytes.len(), HEAD_BYTES + written as usize * CHUNK_BYTES);
             problems.extend(wrong.filter(|_| !problems[before..].iter().any(is_truncation)));
         }
+    }
+
+    /// The call that the thread was in when the PE ended.
+    fn unreturned(&self) -> Option<Event> {
+        let Unreturned { thread, op, peer, addr, bytes, team, site, ticks } = self.facts.unreturned.clone()?;
+        let call = Call { op, peer, addr, bytes, context: None, team, root: None, site: site.map(Arc::new) };
+        let [start_ns, end_ns] = ticks.map(|ticks| self.facts.ns(ticks));
+        Some(Event { start_ns, end_ns: end_ns.max(start_ns), thread, what: What::Unreturned(call) })
     }
 
     /// The chunks that were written to, oldest first.

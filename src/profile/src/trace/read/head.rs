@@ -10,6 +10,7 @@ use super::super::format::{
     CHECKED, CHUNK_BYTES, CLOSED, HEAD_BYTES, MAGIC, OLDEST, OP_BITS, OP_BITS_BEFORE, TraceHead, VERSION,
     WITH_MORE_ROUTINES, WITH_REASONS, WITH_TEAMS,
 };
+use super::super::unreturned::Unreturned;
 use crate::clock;
 use crate::file::ReadError;
 use crate::op;
@@ -46,6 +47,8 @@ pub struct Facts {
     pub memory: [u64; 4],
     /// Difference of this host's clock to the job's in nanoseconds, when measured first and last.
     pub offset_ns: [i64; 2],
+    /// The call that the thread was in when the PE ended.
+    pub(in super::super) unreturned: Option<Unreturned>,
     /// Whether it has checksums.
     pub(in super::super) checked: bool,
     /// Whether it says which teams collectives are on.
@@ -143,6 +146,7 @@ impl Facts {
             error: half(offset_of!(TraceHead, error)),
             memory: std::array::from_fn(|i| number(offset_of!(TraceHead, memory) + 8 * i)),
             offset_ns: pair(offset_of!(TraceHead, offset_ns)).map(|n| n as i64),
+            unreturned: Unreturned::of(&bytes[..HEAD_BYTES]),
             checked,
             has_teams: version >= WITH_TEAMS,
             op_bits: if version < WITH_MORE_ROUTINES { OP_BITS_BEFORE } else { OP_BITS },

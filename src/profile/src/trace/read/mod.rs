@@ -51,6 +51,8 @@ pub struct Event {
 pub enum What {
     /// A call.
     Call(Call),
+    /// A call that never returned: its end is that of the PE. The last event of its thread.
+    Unreturned(Call),
     /// Short calls between begin and end, folded.
     Calls(Calls),
     /// A region begins.
@@ -114,10 +116,18 @@ pub struct Calls {
 }
 
 impl What {
+    /// The call that this is, whether it returned or not.
+    pub fn call(&self) -> Option<&Call> {
+        match self {
+            What::Call(call) | What::Unreturned(call) => Some(call),
+            What::Calls(_) | What::RegionBegin(_) | What::RegionEnd(_) | What::Marker(..) => None,
+        }
+    }
+
     /// How many calls this is.
     pub fn calls(&self) -> u64 {
         match self {
-            What::Call(_) => 1,
+            What::Call(_) | What::Unreturned(_) => 1,
             What::Calls(calls) => calls.count,
             What::RegionBegin(_) | What::RegionEnd(_) | What::Marker(..) => 0,
         }

@@ -178,10 +178,7 @@ impl<'a> Archive<'a> {
             What::Call(call) => self.meeting(call, pe, event.start_ns),
             _ => None,
         };
-        let site = match &event.what {
-            What::Call(call) => self.sites.of(call),
-            _ => None,
-        };
+        let site = event.what.call().and_then(|call| self.sites.of(call));
         let next = self.places.len() as u32;
         let site = site.map(|site| *self.places.entry(site).or_insert(next));
         let (library, attributes) = (self.library, self.attributes);
@@ -203,7 +200,8 @@ impl<'a> Archive<'a> {
                 location.communicate(library, call, rank, (start, end))?;
                 location.leave(library, end)
             }
-            What::Calls(_) => {
+            // It has moved nothing that anybody could know of.
+            What::Calls(_) | What::Unreturned(_) => {
                 location.enter(library, attributes, start, region)?;
                 location.leave(library, end)
             }
@@ -274,7 +272,7 @@ impl<'a> Archive<'a> {
         }
         let number = self.regions.len() as u32;
         let (role, paradigm) = match &event.what {
-            What::Call(call) => (role(rows::routine(call)), PARADIGM_SHMEM),
+            What::Call(call) | What::Unreturned(call) => (role(rows::routine(call)), PARADIGM_SHMEM),
             What::Calls(calls) => (role(rows::known(calls.op)), PARADIGM_SHMEM),
             _ => (ROLE_CODE, PARADIGM_USER),
         };
@@ -339,7 +337,7 @@ fn describe(library: &Library, attributes: *mut c_void, what: &What, site: Optio
 fn attribute_values(what: &What) -> [Option<u64>; 5] {
     let some = |value: u64| (value != 0).then_some(value);
     match what {
-        What::Call(call) => {
+        What::Call(call) | What::Unreturned(call) => {
             let context = call.context.as_ref().map(|context| context.number);
             [call.peer.map(u64::from), some(call.bytes), some(call.addr), None, context]
         }
