@@ -28,15 +28,9 @@ impl Supervisor {
             remote.link.be_patient();
             if let Some((drift_ns, counter_ns, profile)) = remote.collect.take() {
                 remote.snapshots = None;
-                let files = remote.trace.as_ref().map(|directory| {
-                    let (first, pes) = (self.job.pes().start, self.pes.all());
-                    let unreturned = |pe, slot| self.profile.as_ref()?.unreturned(first, pes, pe, slot);
-                    keep::finish(directory, Some(Drift { counter_ns, offset_ns: drift_ns }), unreturned);
-                    gather::trace_files(directory.path())
-                });
-                let pes = self.profile.as_ref().filter(|_| profile).map(|profile| profile.take(self.pes.all()));
-                sender = Some(Sender::new(pes.unwrap_or_default(), 0, files.unwrap_or_default()));
+                sender = Some(self.recorded(Drift { counter_ns, offset_ns: drift_ns }, profile));
             }
+            let Some(remote) = &mut self.remote else { return Ok(()) };
             while let Some(pieces) = sender.as_mut().filter(|_| !remote.link.is_full()) {
                 match pieces.next() {
                     Ok(Some(message)) => remote.link.send(&message, &self.epoll),
@@ -63,6 +57,24 @@ impl Supervisor {
                 }
             }
         }
+        self.leave_trace()
+    }
+
+    /// What PEs have recorded: their trace, which ends here, and where it is wanted their profile.
+    fn recorded(&self, drift: Drift, profile: bool) -> Sender {
+        let (first, pes) = (self.job.pes().start, self.pes.all());
+        let trace = self.remote.as_ref().and_then(|remote| remote.trace.as_ref());
+        let files = trace.map(|directory| {
+            let unreturned = |pe, slot| self.profile.as_ref()?.unreturned(first, pes, pe, slot);
+            keep::finish(directory, Some(drift), unreturned);
+            gather::trace_files(directory.path())
+        });
+        let numbers = self.profile.as_ref().filter(|_| profile).map(|profile| profile.take(pes));
+        Sender::new(numbers.unwrap_or_default(), 0, files.unwrap_or_default())
+    }
+
+    /// The trace is where the head is, or stays here without one.
+    fn leave_trace(&mut self) -> io::Result<()> {
         let Some(remote) = &self.remote else { return Ok(()) };
         let (lost, host) = (remote.lost, remote.host.clone());
         if let Some(directory) = remote.trace.as_ref().map(|directory| directory.path().to_owned()) {

@@ -86,6 +86,16 @@ fn version(path: &Path, head: &[u8]) -> Result<u32, ReadError> {
     Ok(version)
 }
 
+/// Whether a head is what was written, as far as its checksums say.
+fn is_whole(head: &[u8], version: u32) -> bool {
+    let half = |at: usize| u32::from_le_bytes(std::array::from_fn(|i| head[at + i]));
+    match (version >= CHECKED, half(offset_of!(TraceHead, state))) {
+        (false, _) => true,
+        (true, 0) => half(offset_of!(TraceHead, check)) == check::head(head, version),
+        (true, _) => half(offset_of!(TraceHead, end_check)) == check::closed_head(head),
+    }
+}
+
 impl Facts {
     /// Reads and checks a head.
     pub(super) fn read(path: &Path) -> Result<Facts, ReadError> {
@@ -126,11 +136,6 @@ impl Facts {
         let pair = |at: usize| [number(at), number(at + 8)];
         let (checked, has_reasons) = (version >= CHECKED, version >= WITH_REASONS);
         let state = half(offset_of!(TraceHead, state));
-        let whole = match (checked, state) {
-            (false, _) => true,
-            (true, 0) => half(offset_of!(TraceHead, check)) == check::head(&bytes[..HEAD_BYTES], version),
-            (true, _) => half(offset_of!(TraceHead, end_check)) == check::closed_head(&bytes[..HEAD_BYTES]),
-        };
         Ok(Facts {
             pe,
             npes,
@@ -151,7 +156,7 @@ impl Facts {
             has_teams: version >= WITH_TEAMS,
             op_bits: if version < WITH_MORE_ROUTINES { OP_BITS_BEFORE } else { OP_BITS },
             closed: (checked && state == CLOSED).then(|| half(offset_of!(TraceHead, written))),
-            whole,
+            whole: is_whole(&bytes[..HEAD_BYTES], version),
             start_ticks: number(offset_of!(TraceHead, start_ticks)),
             mult,
             offset_ticks: pair(offset_of!(TraceHead, offset_ticks)),
