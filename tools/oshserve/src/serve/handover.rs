@@ -47,6 +47,7 @@ pub fn default_socket() -> PathBuf {
 pub fn take_jobs(listener: UnixListener, jobs: Arc<Jobs>) -> io::Result<()> {
     let count = Arc::new(AtomicUsize::new(0));
     std::thread::Builder::new().name("handover".into()).spawn(move || {
+        let mut is_full = false;
         for stream in listener.incoming() {
             let Ok(stream) = stream else {
                 // Too many open files, as a rule: they become fewer.
@@ -55,8 +56,13 @@ pub fn take_jobs(listener: UnixListener, jobs: Arc<Jobs>) -> io::Result<()> {
             };
             if count.fetch_add(1, Ordering::Relaxed) >= MOST {
                 count.fetch_sub(1, Ordering::Relaxed);
+                jobs.count_error();
+                if !std::mem::replace(&mut is_full, true) {
+                    complain(format_args!("serve: {MOST} jobs are handed over at a time: more of them are not taken"));
+                }
                 continue;
             }
+            is_full = false;
             let (jobs, mine) = (Arc::clone(&jobs), Arc::clone(&count));
             let serve_job = move || {
                 if let Err(error) = follow(stream, &jobs) {

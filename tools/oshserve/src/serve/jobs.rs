@@ -72,25 +72,33 @@ impl Jobs {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a job that was handed over. One that was found before is from now on known by its connection. False: its
-    /// memory, which its user has written, says that it is a job that is another user's.
+    /// Adds a job that was handed over. One that was found before is from now on known by its connection, one that was
+    /// handed over before by both. False: its memory, which its user has written, says that it is a job that is another user's.
     #[must_use]
-    pub fn add(&self, job: Tracked) -> bool {
+    pub fn add(&self, mut job: Tracked) -> bool {
         let mut inner = self.inner();
+        job.holders = 1;
         inner.forget(self.limits.linger, None);
         match inner.list.iter_mut().find(|known| known.key == job.key) {
             Some(known) if known.user != job.user => return false,
-            Some(known) => known.watched = job.watched,
+            Some(known) => {
+                known.watched = job.watched;
+                known.holders += 1;
+            }
             None => inner.admit(job, self.limits.top),
         }
         true
     }
 
-    /// A job has ended. `state`: how, where that was said.
+    /// A connection has ended, and with it the job, unless another one holds it. `state`: how, where that was said:
+    /// whoever says so knows.
     pub fn end(&self, key: Key, state: Option<&'static str>) {
         let mut inner = self.inner();
         if let Some(job) = inner.list.iter_mut().find(|job| job.key == key) {
-            job.end(state);
+            job.holders = job.holders.saturating_sub(1);
+            if job.holders == 0 || state.is_some() {
+                job.end(state);
+            }
         }
         inner.forget(self.limits.linger, None);
     }
@@ -350,6 +358,23 @@ mod tests {
         assert!(!jobs.add(other));
         assert!(jobs.add(again), "its own user may");
         assert_eq!(jobs.lines().len(), 1);
+    }
+
+    #[test]
+    fn a_job_that_was_handed_over_twice_ends_with_the_last_or_when_it_says_so() {
+        let jobs = jobs(Duration::from_secs(60));
+        for said in [None, Some("finished")] {
+            let [mut first, mut second] = ["twice", "twice"].map(job);
+            (first.key.1, second.key) = (u64::from(said.is_some()), first.key);
+            second.key.1 = first.key.1;
+            let this = first.key;
+            assert!(jobs.add(first) && jobs.add(second));
+            let runs = || jobs.inner().list.iter().find(|job| job.key == this).is_some_and(Tracked::runs);
+            jobs.end(this, said);
+            assert_eq!(runs(), said.is_none(), "{said:?}");
+            jobs.end(this, None);
+            assert!(!runs());
+        }
     }
 
     #[test]

@@ -34,6 +34,8 @@ pub struct Tracked {
     pub watched: Option<u32>,
     /// The user whose it is, as the kernel says.
     pub user: u32,
+    /// Connections that hold it.
+    pub holders: usize,
     /// How it stands.
     pub stage: Stage,
     /// How many of its PEs have series of their own.
@@ -75,6 +77,7 @@ impl Tracked {
             identity,
             watched,
             user,
+            holders: 0,
             stage,
             top: 0,
             memory: Memory::default(),
