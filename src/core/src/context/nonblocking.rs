@@ -12,6 +12,7 @@ use crate::memory::Map;
 use crate::request::uses::{self, Access, Use};
 use crate::request::{self, Request, Started};
 use crate::transport::shm::amo::{Amo, AmoInt};
+use crate::transport::shm::order;
 use crate::transport::{AmoOp, Completion};
 
 /// Begins what `start` does with the completion that it is given, and writes the request where there is a place for it.
@@ -28,6 +29,8 @@ fn begin(
     }
     if is_mapped || request.is_null() {
         start(Completion::Deferred)?;
+        // Whoever sees what this PE stores from now on sees what is complete.
+        order::fence();
         return deliver(request, Request::COMPLETE);
     }
     let begun = request::with_event(uses()[1].pe, |event| start(Completion::Event(event)).map(|()| Started::UnderWay))?;
@@ -45,7 +48,10 @@ fn begin_checked(
 ) -> Result<(), Fault> {
     uses::check(uses)?;
     let begun = if is_mapped || place.is_null() {
-        start(Completion::Deferred).map(|()| Request::COMPLETE)
+        start(Completion::Deferred).map(|()| {
+            order::fence();
+            Request::COMPLETE
+        })
     } else {
         request::with_event(uses[1].pe, |event| start(Completion::Event(event)).map(|()| Started::UnderWay))
     };

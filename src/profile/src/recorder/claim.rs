@@ -181,7 +181,7 @@ fn take(region: &'static Region, index: usize, slot: &'static Slot, from: u32, t
     head.region_since.store(now, Relaxed);
     slot.tables.lives.since.store(now, Relaxed);
     // What it had issued, and where it was last, is not the new one's.
-    slot.tables.nbi.open.store(0, Relaxed);
+    super::nbi::begin(slot);
     let phase = &slot.tables.phase;
     [&phase.site, &phase.left, &phase.passed_site, &phase.waits_ns].iter().for_each(|word| word.store(0, Relaxed));
     phase.claimed_ns.store(head.claimed_ns.load(Relaxed), Relaxed);

@@ -320,13 +320,18 @@ fn next_gap(slot: &Slot, cell: &Cell, ns: u64) -> u32 {
         return 1;
     }
     let mean = (2_u64 << ((samples - ALL_TIMED) / BEFORE_DOUBLING).min(20)).min(most(slot, cell, longest));
+    // Uniform in 1 ..= 2 * mean - 1.
+    1 + draw(slot, 2 * mean - 1) as u32
+}
+
+/// A number below `end`, each as likely as the others.
+pub(super) fn draw(slot: &Slot, end: u64) -> u64 {
     let mut x = slot.head.random.load(Relaxed) | 1;
     x ^= x << 13;
     x ^= x >> 7;
     x ^= x << 17;
     slot.head.random.store(x, Relaxed);
-    // Uniform in 1 ..= 2 * mean - 1.
-    1 + ((u128::from(x) * u128::from(2 * mean - 1)) >> 64) as u32
+    ((u128::from(x) * u128::from(end)) >> 64) as u64
 }
 
 /// The largest mean number of calls that a sample stands for now. Whoever has set more wants few.

@@ -10,7 +10,7 @@ use std::mem::offset_of;
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::hot::{bump, bump32, counted_bytes};
-use super::{flows, tls};
+use super::{flows, nbi, tls};
 #[cfg(target_arch = "x86_64")]
 use crate::op::MAX_OPS;
 use crate::op::{
@@ -38,7 +38,7 @@ pub fn sampled<const WITH_SITES: bool, R>(
 ) -> Option<R> {
     let (slot, site) = thread::<WITH_SITES>()?;
     let bytes = place.2;
-    if op.traits() & COMPLETES != 0 && slot.tables.nbi.open.load(Relaxed) != 0 {
+    if op.traits() & COMPLETES != 0 && nbi::is_timed(slot) {
         return None;
     }
     let in_flow = WITH_SITES && bytes_follow(op);
@@ -185,8 +185,8 @@ fn begin<const WITH_SITES: bool>(
         }
         return Some(None);
     }
-    // The first that is issued notes when.
-    let is_first = op.traits() & NONBLOCKING != 0 && slot.tables.nbi.open.load(Relaxed) == 0;
+    // The first of a batch that is timed notes when.
+    let is_first = op.traits() & NONBLOCKING != 0 && nbi::begins_timed(&slot.tables.nbi);
     if is_first || trace::takes_all() {
         return None;
     }

@@ -225,6 +225,48 @@ fn what_was_issued_before_the_profile_was_off_is_no_part_of_a_later_batch() {
 }
 
 #[test]
+fn batches_that_are_over_at_once_are_counted_and_some_are_timed() {
+    const SHORT: u64 = 20_000;
+    const LONG: u64 = 20;
+    const WAIT: Duration = Duration::from_millis(3);
+    let pe = profile_of(|| {
+        let issue = || {
+            if count::sized::<true, _>(NBI, (2, 0, 8), || ()).is_none() {
+                outlined::sized(NBI, 2, 0, 8, || ());
+            }
+        };
+        let quiet = |wait: Duration| {
+            let f = || std::thread::sleep(wait);
+            if count::sampled::<true, _>(QUIET, (-1, 0, 0), f).is_none() {
+                outlined::sampled(QUIET, -1, 0, 0, f);
+            }
+        };
+        for _ in 0..SHORT {
+            issue();
+            issue();
+            if count::sampled::<true, _>(QUIET, (-1, 0, 0), || ()).is_none() {
+                outlined::sampled(QUIET, -1, 0, 0, || ());
+            }
+        }
+        // Once one of these is timed, all are.
+        for _ in 0..200 + LONG {
+            issue();
+            quiet(Duration::from_micros(10));
+        }
+        for _ in 0..LONG {
+            issue();
+            quiet(WAIT);
+        }
+        true
+    });
+    let nbi = pe.tables.nbi;
+    let batches = SHORT + 200 + 2 * LONG;
+    assert_eq!((nbi.issued, nbi.batches, nbi.completed), (batches + SHORT, batches, batches + SHORT));
+    let long = LONG * WAIT.as_nanos() as u64;
+    assert!(nbi.max_ns >= WAIT.as_nanos() as u64 && nbi.blocked_ns >= long && nbi.ns >= nbi.blocked_ns, "{nbi:?}");
+}
+
+#[test]
 fn calls_that_find_no_row_by_site_and_peer_are_counted_all_the_same() {
     // More than there are rows, in two regions.
     const PLACES: u64 = 3000;

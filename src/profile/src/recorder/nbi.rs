@@ -3,7 +3,8 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::hot::{self, bump};
-use super::tls;
+use super::{cold, tls};
+use crate::clock;
 use crate::op::{TOGETHER, traits};
 use crate::segment::layout::Slot;
 use crate::segment::tables::Nbi;
@@ -15,21 +16,34 @@ static RECORDING_SINCE: AtomicU64 = AtomicU64::new(0);
 pub(super) fn begin_anew(now: u64) {
     RECORDING_SINCE.store(now, Relaxed);
     if let Some(slot) = tls::slot() {
-        slot.tables.nbi.open.store(0, Relaxed);
+        begin(slot);
     }
 }
+
+/// Batches that are timed before those that are over at once are sampled.
+const ALL_TIMED: u64 = 128;
+/// The mean number of batches from one that is timed to the next.
+const MEAN_GAP: u64 = 64;
+/// What takes so long is worth its three readings of the clock, each time.
+const LONG_NS: u64 = 4000;
 
 /// A nonblocking operation is issued.
 #[inline(always)]
 pub(super) fn issue(slot: &Slot, bytes: usize) {
     let nbi = &slot.tables.nbi;
-    if nbi.open.load(Relaxed) == 0 {
+    if begins_timed(nbi) {
         slot.head.nbi_since.store(hot::ticks(&slot.head), Relaxed);
     }
     issue_more(nbi, bytes);
 }
 
-/// As [`issue`], while others are open.
+/// Whether the next operation is the first of a batch that is to be timed.
+#[inline(always)]
+pub(super) fn begins_timed(nbi: &Nbi) -> bool {
+    nbi.open.load(Relaxed) | nbi.skip.load(Relaxed) == 0
+}
+
+/// As [`issue`], where it is not the first of a batch that is timed.
 #[inline(always)]
 pub(super) fn issue_more(nbi: &Nbi, bytes: usize) {
     bump(&nbi.open, 1);
@@ -37,12 +51,42 @@ pub(super) fn issue_more(nbi: &Nbi, bytes: usize) {
     bump(&nbi.bytes, bytes as u64);
 }
 
-/// A completing call begins, at `start` where that is known, else (0) now: when, if there is something to complete,
-/// else 0. A call that is timed has no other reading of the clock between its begin and its end.
+/// Whether a completing call has to look at the clock. A batch that is not timed ends here.
+#[inline(always)]
+pub(super) fn is_timed(slot: &Slot) -> bool {
+    if slot.tables.nbi.open.load(Relaxed) == 0 {
+        return false;
+    }
+    let is_timed = slot.head.nbi_since.load(Relaxed) != 0;
+    if !is_timed {
+        end(&slot.tables.nbi);
+        let nbi = &slot.tables.nbi;
+        nbi.skip.store(nbi.skip.load(Relaxed).saturating_sub(1), Relaxed);
+        bump(&nbi.skipped, 1);
+    }
+    is_timed
+}
+
+/// A batch has ended.
+#[inline(always)]
+fn end(nbi: &Nbi) {
+    bump(&nbi.batches, 1);
+    bump(&nbi.completed, nbi.open.load(Relaxed));
+    nbi.open.store(0, Relaxed);
+}
+
+/// A thread begins, which has issued nothing.
+pub(super) fn begin(slot: &Slot) {
+    slot.tables.nbi.open.store(0, Relaxed);
+    slot.head.nbi_since.store(0, Relaxed);
+}
+
+/// A completing call begins, at `start` where that is known, else (0) now: when, if a batch that is timed is open, else
+/// 0. A call that is timed has no other reading of the clock between its begin and its end.
 #[inline(always)]
 pub(super) fn begin_completion(start: u64) -> u64 {
     match tls::slot() {
-        Some(slot) if slot.tables.nbi.open.load(Relaxed) != 0 => {
+        Some(slot) if is_timed(slot) => {
             if start == 0 {
                 hot::ticks(&slot.head)
             } else {
@@ -53,12 +97,12 @@ pub(super) fn begin_completion(start: u64) -> u64 {
     }
 }
 
-/// A completing call that began at `begun` (0: nothing was open) is over since `end` (0: since now).
+/// A completing call that began at `begun` (0: no batch that is timed was open) is over since `end` (0: since now).
 #[inline(always)]
 pub(super) fn complete(op: u16, begun: u64, end: u64) {
     if begun != 0
         && let Some(slot) = tls::slot()
-        && slot.tables.nbi.open.load(Relaxed) != 0
+        && is_timed(slot)
     {
         complete_batch(slot, op, begun, end);
     }
@@ -66,22 +110,26 @@ pub(super) fn complete(op: u16, begun: u64, end: u64) {
 
 #[cold]
 #[inline(never)]
-fn complete_batch(slot: &Slot, op: u16, begun: u64, end: u64) {
-    let now = if end == 0 { hot::ticks(&slot.head) } else { end };
+fn complete_batch(slot: &Slot, op: u16, begun: u64, end_ticks: u64) {
+    let now = if end_ticks == 0 { hot::ticks(&slot.head) } else { end_ticks };
     let (nbi, since) = (&slot.tables.nbi, slot.head.nbi_since.load(Relaxed));
+    slot.head.nbi_since.store(0, Relaxed);
     if since < RECORDING_SINCE.load(Relaxed) {
         return nbi.open.store(0, Relaxed);
     }
+    end(nbi);
     let ticks = now.saturating_sub(since);
-    bump(&nbi.batches, 1);
-    bump(&nbi.completed, nbi.open.load(Relaxed));
-    bump(&nbi.ticks, ticks);
-    bump(&nbi.blocked_ticks, now.saturating_sub(begun));
+    let stands_for = 1 + nbi.skipped.load(Relaxed);
+    bump(&nbi.ticks, ticks * stands_for);
+    bump(&nbi.blocked_ticks, now.saturating_sub(begun) * stands_for);
     if traits(op) & TOGETHER != 0 {
-        bump(&nbi.met_ticks, now.saturating_sub(begun));
+        bump(&nbi.met_ticks, now.saturating_sub(begun) * stands_for);
     }
     if ticks > nbi.max_ticks.load(Relaxed) {
         nbi.max_ticks.store(ticks, Relaxed);
     }
-    nbi.open.store(0, Relaxed);
+    nbi.skipped.store(0, Relaxed);
+    let is_long = clock::scale_ns(ticks, slot.head.clock_mult.load(Relaxed)) >= LONG_NS;
+    let skip = if is_long || nbi.batches.load(Relaxed) < ALL_TIMED { 0 } else { cold::draw(slot, 2 * MEAN_GAP - 1) };
+    nbi.skip.store(skip, Relaxed);
 }

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use super::hot::{bump, bump32, elapsed, ticks};
-use super::{algorithms, claim, claims, cold, consumers, counted, hot, meetings, release, sites, timeline, tls};
+use super::{algorithms, claim, claims, cold, consumers, counted, hot, meetings, nbi, release, sites, timeline, tls};
 use crate::clock;
 use crate::op::{COMPLETES, Operation, TIMED_IF_WAITS, TOGETHER, WAITS, traits};
 use crate::segment::layout::{
@@ -84,7 +84,7 @@ pub(super) fn begin_on(
     op: impl Operation,
     (peer, addr, bytes): (i32, usize, usize),
 ) -> bool {
-    let completes = op.traits() & COMPLETES != 0 && slot.tables.nbi.open.load(Relaxed) != 0;
+    let completes = op.traits() & COMPLETES != 0 && nbi::is_timed(slot);
     if slot.cell(op.id()).countdown.load(Relaxed) == 0 || bytes > UNSTAMPED_BYTES || completes || consumers::any() {
         return false;
     }

@@ -58,11 +58,12 @@ pub struct Nbi {
     pub bytes: AtomicU64,
     /// Batches completed.
     pub batches: AtomicU64,
-    /// From the first issue to the return of the completing call, over batches, in ticks.
+    /// From the first issue to the return of the completing call, over batches, in ticks. Each that is timed stands for
+    /// those that are not.
     pub ticks: AtomicU64,
     /// The part of it in the completing calls.
     pub blocked_ticks: AtomicU64,
-    /// Longest batch.
+    /// Longest batch of those that are timed.
     pub max_ticks: AtomicU64,
     /// Operations of completed batches.
     pub completed: AtomicU64,
@@ -70,6 +71,10 @@ pub struct Nbi {
     pub open: AtomicU64,
     /// The part of [`Self::blocked_ticks`] in barriers, where others are waited for, too.
     pub met_ticks: AtomicU64,
+    /// Batches until the next one that is timed.
+    pub skip: AtomicU64,
+    /// Batches since the last one that was timed.
+    pub skipped: AtomicU64,
 }
 
 /// Requests that routines began and the program has ended, by routine.

@@ -21,6 +21,9 @@ use std::time::{Duration, Instant};
 const MAX_IN_FLIGHT: usize = 1024;
 /// How long the end of a process waits for a step of a collective that nobody waits for.
 const HELPER_LIMIT: Duration = Duration::from_millis(500);
+/// How long a read whose caller has given up is waited for, and between two looks.
+const DISOWN_LIMIT: Duration = Duration::from_millis(500);
+const DISOWN_NAP: Duration = Duration::from_micros(100);
 /// Buffers in use at most, those of replies apart.
 const MAX_LENT: usize = 256;
 
@@ -344,8 +347,29 @@ impl Endpoint {
     /// Waits for an operation and gives its record back.
     pub fn finish<'a>(&'a self, state: Guard<'a>, op: *mut Op) -> Result<Guard<'a>, Fault> {
         let (_, pe, _) = identify(op);
-        let (state, lost) = self.wait(state, |state| Ok(state.ops.reap(op)))?;
-        if lost { Err(state.lost_fault(pe)) } else { Ok(state) }
+        match self.wait(state, |state| Ok(state.ops.reap(op))) {
+            Ok((state, false)) => Ok(state),
+            Ok((state, true)) => Err(state.lost_fault(pe)),
+            Err(fault) => {
+                self.disown(op);
+                Err(fault)
+            }
+        }
+    }
+
+    /// A wait has failed, as where another PE's connection has, and its operation may still be under way: its caller's
+    /// memory is the caller's again. What the provider reads to it by itself is waited for, if not for ever: a PE that
+    /// is gone sends nothing.
+    fn disown(&self, op: *mut Op) {
+        let since = Instant::now();
+        let mut is_reading = self.lock().is_ok_and(|mut state| state.ops.disown(op));
+        while is_reading && since.elapsed() < DISOWN_LIMIT {
+            std::thread::sleep(DISOWN_NAP);
+            is_reading = self.lock().is_ok_and(|mut state| {
+                state.progress_and_wake();
+                !state.ops.is_over(op)
+            });
+        }
     }
 }
 

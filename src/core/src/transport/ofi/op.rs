@@ -66,14 +66,17 @@ pub(super) enum Wanted {
     Word { to: *mut u8, width: u8 },
     /// Blocks of so many bytes, as far apart.
     Blocks { to: *mut u8, bytes: usize, step: isize, count: usize },
+    /// Nowhere: whoever wanted so many words has gone.
+    Nowhere { words: usize },
 }
 
 impl Wanted {
     /// Words that it takes in a reply.
     pub fn words(&self) -> usize {
-        match self {
+        match *self {
             Self::Word { .. } => 1,
             Self::Blocks { bytes, count, .. } => (bytes * count).div_ceil(8),
+            Self::Nowhere { words } => words,
         }
     }
 }
@@ -252,6 +255,29 @@ impl Ops {
             }
             Some(abandoned)
         }
+    }
+
+    /// Whoever waits for an operation gives up, while it goes on: its results go nowhere. Gives whether only the
+    /// provider can still write to memory of whoever has waited.
+    pub fn disown(&mut self, op: *mut Op) -> bool {
+        // SAFETY: a record that is waited for, as in `reap`.
+        let record = unsafe { &mut *op };
+        if record.done {
+            self.reap(op);
+            return false;
+        }
+        record.waited = false;
+        record.copy = (0, ptr::null_mut(), 0);
+        for wanted in &mut record.results {
+            *wanted = Wanted::Nowhere { words: wanted.words() };
+        }
+        record.kind == Kind::Read && record.buffer.is_none()
+    }
+
+    /// Whether an operation that was disowned is over.
+    pub fn is_over(&self, op: *mut Op) -> bool {
+        // SAFETY: records live as long as self.
+        unsafe { (*op).parts == 0 }
     }
 
     /// Records of operations to a PE that are in flight.

@@ -10,6 +10,7 @@ use super::peers::Peer;
 use crate::transport::SegmentId;
 use crate::transport::shm::amo::apply;
 use crate::transport::shm::copy::copy;
+use crate::transport::shm::order;
 
 /// The results of a request in a reply that is being filled.
 #[derive(Clone, Copy)]
@@ -36,6 +37,7 @@ impl Wanted {
                         copy(to.wrapping_offset(step.wrapping_mul(i as isize)), block.as_ptr(), bytes);
                     }
                 }
+                Self::Nowhere { words } => _ = reader.bytes(8 * words)?,
             }
         }
         Some(())
@@ -173,11 +175,14 @@ impl EndpointState {
         match entry {
             Entry::Put { segment, offset, data } => {
                 let to = self.domain.here(segment, offset, data.len())?;
+                // After what came before it: a fence of the sender's may be between the two.
+                order::fence();
                 // SAFETY: `here` has checked the range; a message is not in a segment.
                 unsafe { copy(to, data.as_ptr(), data.len()) };
                 Some(results)
             }
             Entry::PutBlocks { places, data } => {
+                order::fence();
                 for (offset, data) in places.offsets().zip(data.chunks_exact(places.block)) {
                     let to = self.domain.here(places.segment, offset, data.len())?;
                     // SAFETY: as above.
