@@ -75,6 +75,10 @@ fn main() -> ExitCode {
     }
     trials.push(Trial::test("signals are the program's", || signals().map_err(Into::into)));
     trials.push(Trial::test("a fence between atomics of the provider and stores", || fence().map_err(Into::into)));
+    for call in ["fetch", "g"] {
+        let run = move || given_up(call).map_err(Into::into);
+        trials.push(Trial::test(format!("a call that fails gives its memory back/{call}"), run));
+    }
     let bad = if arguments.list { None } else { bad_wire().map(Arc::new) };
     if let Some(bad) = bad {
         let wanted = |name: &str| PATIENT.contains(&name) || system::is_long() && VERY_PATIENT.contains(&name);
@@ -114,6 +118,13 @@ fn fence() -> Result<(), String> {
         println!("skipped: the provider has no atomics");
         return Ok(());
     }
+    if outcome.code() == 0 { Ok(()) } else { Err(outcome.describe()) }
+}
+
+/// What another PE answers later does not come to where the result was to be.
+fn given_up(call: &str) -> Result<(), String> {
+    let binary = Build::program("network/given_up.c").options(["-D_GNU_SOURCE"]).try_build()?;
+    let outcome = Job::oshrun(3).arg(binary).arg(call).env("SHMEM_TRANSPORT", "ofi").limit(60).run();
     if outcome.code() == 0 { Ok(()) } else { Err(outcome.describe()) }
 }
 

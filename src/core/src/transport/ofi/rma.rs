@@ -22,7 +22,7 @@ const BLOCK: usize = 512;
 const MANY_BLOCKS: usize = 64;
 /// Requests under way to one PE beyond which a get of blocks waits: each is followed by a message of 8 KiB.
 const ASKED: u32 = 16;
-/// Blocking puts up to this size are copied, and the program goes on.
+/// Blocking puts up to this size are copied, and the program goes on; blocking gets are copied at their end.
 const COPIED: usize = 8192;
 /// Puts up to this size go in a message where that saves waiting for earlier ones.
 pub(super) const IN_MESSAGE: usize = 4096;
@@ -300,7 +300,9 @@ impl Endpoint {
         record.count_for(when);
         let waited = record.waited;
         let registered = state.domain.descriptor(dest, bytes);
-        let (to, descriptor) = if registered.is_none() && bytes <= BUFFER {
+        // A caller that has to give up has its memory to itself again.
+        let is_copied = bytes <= if waited { COPIED } else { BUFFER };
+        let (to, descriptor) = if (waited || registered.is_none()) && is_copied {
             let buffer = state.buffer()?;
             record.buffer = Some(buffer);
             record.copy = (0, dest, bytes);
