@@ -157,7 +157,7 @@ impl Supervisor {
                 self.dispatch(token, &mut watchdog);
             }
         }
-        watchdog.stop();
+        self.stop(&watchdog)?;
         self.end_orphans()?;
         self.report_losses();
         self.flush()?;

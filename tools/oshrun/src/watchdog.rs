@@ -1,7 +1,7 @@
 //! A small process that ends the job when the launcher is killed and so cannot do it.
 //!
 //! It knows the process groups of the PEs from a pipe, written by the PEs themselves before they run the program: a
-//! group is never unknown to it. End of file without a message before it means that the launcher is gone.
+//! group is never unknown to it. End of file means that the launcher is gone. At the end of a job it is killed.
 
 use crate::sys::process;
 use crate::sys::signal;
@@ -13,9 +13,6 @@ pub struct Watchdog {
     pipe: io::PipeWriter,
     pid: i32,
 }
-
-/// What the watchdog is told: a group (positive), that a group is gone (its negative), or that the job has ended.
-const JOB_ENDED: i32 = 0;
 
 impl Watchdog {
     /// Starts it. Only while there is one thread.
@@ -46,9 +43,20 @@ impl Watchdog {
     }
 
     /// Ends it.
-    pub fn stop(mut self) {
-        let _ = self.pipe.write_all(&JOB_ENDED.to_ne_bytes());
+    pub fn stop(self) {
+        self.dismiss();
         process::wait_for(self.pid);
+    }
+
+    /// Has it end. Beside threads that yield to each other, it may be seconds until it has: whoever has other things to
+    /// do meanwhile looks whether it [has gone](Self::has_gone).
+    pub fn dismiss(&self) {
+        process::signal(self.pid, libc::SIGKILL);
+    }
+
+    /// Whether it has ended; from then on its number may be another's.
+    pub fn has_gone(&self) -> bool {
+        process::has_gone(self.pid)
     }
 }
 
@@ -65,8 +73,8 @@ fn end_job_at_eof(pipe: RawFd) -> ! {
     let mut groups: Vec<i32> = Vec::new();
     let mut record = [0; 4];
     while pipe.read_exact(&mut record).is_ok() {
+        // A group (positive), or that a group is gone (its negative).
         match i32::from_ne_bytes(record) {
-            JOB_ENDED => process::exit_now(0),
             group if group > 0 => groups.push(group),
             gone => groups.retain(|group| *group != -gone),
         }

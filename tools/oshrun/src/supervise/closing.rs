@@ -5,6 +5,7 @@ use crate::ending::{Ending, Step};
 use crate::input::{RELAY, TERMINAL};
 use crate::orphans;
 use crate::signals::{self, Meaning};
+use crate::watchdog::Watchdog;
 use std::io;
 use std::time::{Duration, Instant};
 
@@ -14,6 +15,30 @@ const LAST_OUTPUT: Duration = Duration::from_millis(200);
 const LAST_WRITE: Duration = Duration::from_secs(1);
 
 impl Supervisor {
+    /// Ends the watchdog. The head hears of this host meanwhile.
+    pub(super) fn stop(&mut self, watchdog: &Watchdog) -> io::Result<()> {
+        watchdog.dismiss();
+        while !watchdog.has_gone() {
+            self.wait_for_ends(None)?;
+        }
+        Ok(())
+    }
+
+    /// Waits until a process may have ended, or for so long; output goes on.
+    fn wait_for_ends(&mut self, at_most: Option<Duration>) -> io::Result<()> {
+        self.keep_link(Instant::now());
+        let at_most = self.at_most(at_most);
+        for token in self.epoll.wait(at_most)? {
+            match token {
+                SIGNALS => while self.signals.next().is_some() {},
+                WAKE => self.resume_output(),
+                TERMINAL | RELAY => self.relay = None,
+                other => self.stream_ready(other),
+            }
+        }
+        Ok(())
+    }
+
     /// Ends what left its process group and outlived its parents.
     pub(super) fn end_orphans(&mut self) -> io::Result<()> {
         crate::source::close();
@@ -31,16 +56,7 @@ impl Supervisor {
             // Their own orphans become ours one by one, each end of one is a signal: then look again, with the same
             // signal.
             let until = ending.next().saturating_duration_since(Instant::now());
-            self.keep_link(Instant::now());
-            let until = self.at_most(Some(until));
-            for token in self.epoll.wait(until)? {
-                match token {
-                    SIGNALS => while self.signals.next().is_some() {},
-                    WAKE => self.resume_output(),
-                    TERMINAL | RELAY => self.relay = None,
-                    other => self.stream_ready(other),
-                }
-            }
+            self.wait_for_ends(Some(until))?;
         }
     }
 

@@ -44,6 +44,12 @@ pub fn let_attach() {
     unsafe { libc::prctl(libc::PR_SET_PTRACER, libc::PR_SET_PTRACER_ANY, 0, 0, 0) };
 }
 
+/// Whether a child has ended, or is none any more. Without waiting.
+pub fn has_gone(pid: i32) -> bool {
+    // SAFETY: nothing is written where the status is not wanted.
+    unsafe { libc::waitpid(pid, std::ptr::null_mut(), libc::WNOHANG) != 0 }
+}
+
 /// Waits for one child to end.
 pub fn wait_for(pid: i32) {
     wait_for_end(pid);
