@@ -299,8 +299,8 @@ pub struct SlotHead {
     pub region_depth: AtomicU32,
     /// The call site of the timed call that runs, or ran last: an index of [`super::tables::ThreadTables::sites`].
     pub site: AtomicU32,
-    /// When the first nonblocking operation since the last completion was issued, in ticks; 0: none is open, or they are
-    /// not timed.
+    /// When the first nonblocking operation since the last completion was issued, in ticks; 0: none is open, or they
+    /// are not timed.
     pub nbi_since: AtomicU64,
     /// Time of calls so far, in nanoseconds: of those that were timed, and what samples claim for others.
     pub claimed_ns: AtomicU64,

@@ -73,7 +73,8 @@ impl Jobs {
     }
 
     /// Adds a job that was handed over. One that was found before is from now on known by its connection, one that was
-    /// handed over before by both. False: its memory, which its user has written, says that it is a job that is another user's.
+    /// handed over before by both. False: its memory, which its user has written, says that it is a job that is another
+    /// user's.
     #[must_use]
     pub fn add(&self, mut job: Tracked) -> bool {
         let mut inner = self.inner();
