@@ -2,7 +2,7 @@
 #![allow(unsafe_code)]
 
 use super::spaces;
-use super::thread::{check_thread, set_thread};
+use super::thread::{check_thread, compare_thread, set_thread};
 use super::{
     NESTING, NETWORK, PROCESS, Process, WIREUP, WORLD, Wireup, exit, liveness, losses, map, messages, network, report,
     world,
@@ -88,6 +88,7 @@ pub fn init_thread(requested: i32, profiles: Profiles) -> Result<Start, Fault> {
             result.first = true;
             let process = start(&mut result, profiles)?;
             process.job.host_barrier();
+            compare_thread(world())?;
             process.job.pe(process.pe).set_state(PeState::Initialized);
             process::at_exit(exit::at_exit);
         }
@@ -102,11 +103,13 @@ pub fn init_thread(requested: i32, profiles: Profiles) -> Result<Start, Fault> {
             team::forget_all(world());
             process.job.pe(process.pe).set_state(PeState::Initialized);
             liveness::tell(Stage::Initialized);
-            collectives::sync_unchecked(world())?;
+            // All PEs meet in it.
+            compare_thread(world())?;
         }
         Some(_) => {
             drop(first);
             collectives::barrier_in(world(), Kind::Init)?;
+            compare_thread(world())?;
         }
     }
     Ok(result)
