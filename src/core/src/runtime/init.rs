@@ -13,9 +13,9 @@ use crate::bootstrap::job::{Job, PeState};
 use crate::bootstrap::{self, Profiles, ring::Stage};
 use crate::collectives;
 use crate::collectives::table;
-use crate::memory::Map;
 use crate::memory::heap::Heap;
 use crate::memory::segments::{self, INTERNAL};
+use crate::memory::{Map, allocator};
 use crate::os::process;
 use crate::team::algorithm::{self, Forced};
 use crate::team::contribution::Kind;
@@ -141,7 +141,7 @@ fn start(result: &mut Start, profiles: Profiles) -> Result<&'static Process, Fau
     let only_network = env::network_only()?;
     let wireup = network::wireup(&launch, only_network)?;
     let (job, pe) = (launch.job, launch.pe);
-    let heap_len = usize::try_from(env::symmetric_size()?).unwrap_or(usize::MAX);
+    let heap_len = allocator::room_for(usize::try_from(env::symmetric_size()?).unwrap_or(usize::MAX));
     let settings = CommonSettings::new(check, only_network, env::atomics_by_nic()?, &algorithms.0);
     let segments = segments::establish(&job, pe, settings, heap_len, env::static_segment()?)?;
     if check {
