@@ -1,6 +1,7 @@
 //! Sizes as the specification writes them (Section 8): a number, possibly with a fraction, and a binary suffix.
 
-/// Reads `"512M"`, `"1.5g"`, `"4096"` as bytes. Characters after the one suffix are ignored (Section 8).
+/// Reads `"512M"`, `"1.5g"`, `"4096"` as bytes: the integer ceiling. Characters after the one suffix are ignored
+/// (Section 8).
 ///
 /// Errors: the text does not begin with a non-negative number, or the size does not fit 63 bits.
 pub fn parse(text: &str) -> Result<u64, &'static str> {
@@ -25,7 +26,7 @@ pub fn parse(text: &str) -> Result<u64, &'static str> {
 /// Digits of a number that are looked at: those beyond make a byte at most, or it is too large anyway.
 const DIGITS: u32 = 24;
 
-/// A number times `2^shift`, without what is less than one; none where it is beyond all sizes. In whole numbers: what
+/// A number times `2^shift`, the integer ceiling of it; none where it is beyond all sizes. In whole numbers: what
 /// reads floating-point numbers is a table of 10 KB.
 fn whole(number: &str, shift: u32) -> Result<Option<u128>, &'static str> {
     let (mantissa, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
@@ -39,22 +40,23 @@ fn whole(number: &str, shift: u32) -> Result<Option<u128>, &'static str> {
     // An exponent that does not fit is as good as a large one.
     let largest = if exponent.starts_with('-') { i64::from(i32::MIN) } else { i64::from(i32::MAX) };
     let mut power = exponent.parse::<i32>().map_or(largest, i64::from) - after.len() as i64;
-    let (mut value, mut digits) = (0_u128, 0);
+    let (mut value, mut digits, mut beyond) = (0_u128, 0, 0);
     for digit in before.bytes().chain(after.bytes()).map(|digit| u128::from(digit - b'0')) {
         if digits < DIGITS {
             value = 10 * value + digit;
             digits += u32::from(value > 0);
         } else {
             power += 1;
+            beyond |= digit;
         }
     }
-    let value = value << shift;
+    let value = (value << shift) + u128::from(beyond > 0);
     let factor = u32::try_from(power.unsigned_abs()).ok().and_then(|power| 10_u128.checked_pow(power));
     Ok(match factor {
         _ if value == 0 => Some(0),
-        Some(factor) if power < 0 => Some(value / factor),
+        Some(factor) if power < 0 => Some(value.div_ceil(factor)),
         Some(factor) => value.checked_mul(factor),
-        None => (power < 0).then_some(0),
+        None => (power < 0).then_some(1),
     })
 }
 
@@ -101,11 +103,13 @@ mod tests {
             ("1e6", 1_000_000),
             ("2.5e-1k", 256),
             ("1e+3", 1000),
-            ("5e-1", 0),
+            ("5e-1", 1),
+            ("1.5", 2),
+            ("3.1M", 3_250_586),
             ("0e99999999999", 0),
-            ("1e-99999999999t", 0),
-            ("1.00000000000000000000000000000000000001k", 1024),
-            ("0.00000000000000000000000000000000000001t", 0),
+            ("1e-99999999999t", 1),
+            ("1.00000000000000000000000000000000000001k", 1025),
+            ("0.00000000000000000000000000000000000001t", 1),
             ("00000000000000000000000000000000000002k", 2048),
             ("9223372036854775807", i64::MAX as u64),
             ("9.223372036854775807e18", i64::MAX as u64),

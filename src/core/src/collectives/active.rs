@@ -1,9 +1,10 @@
 //! Collectives on active sets: the deprecated ones with `PE_start`, `logPE_stride`, `PE_size` and a `pSync` array, and
 //! those on explicit sets of any PEs.
 //!
-//! A set that is the whole world uses the world team, unless several threads may be in calls. Any other meets in the
-//! caller's `pSync`, whose words are zero (`SHMEM_SYNC_VALUE`) between calls: word 0 on the set's first PE counts
-//! arrivals, word 1 on each PE lets it go, word 2 carries a size. A set with PEs on several hosts meets by messages.
+//! A set that is the whole world uses the world team, unless several threads of a PE may be in calls. Any other meets
+//! in the caller's `pSync`, whose words are zero (`SHMEM_SYNC_VALUE`) between calls: word 0 on the set's first PE
+//! counts arrivals, word 1 on each PE lets it go, word 2 carries a size. A set with PEs on several hosts meets by
+//! messages.
 #![allow(unsafe_code)]
 
 use super::check::{Arg, check_matching, common_arguments, place};
@@ -71,7 +72,7 @@ impl ActiveSet<'_> {
 }
 
 /// Whether a set of all PEs can be the world team: with several threads, each has a `pSync` of its own, and none of
-/// them may be mixed up with another or with a call on the world.
+/// them may be mixed up with another or with a call on the world. The same on all PEs, whichever levels they have.
 fn is_world_team() -> bool {
     !threads::are_several()
 }

@@ -4,6 +4,7 @@ use super::check::check_matching;
 use super::contribution::Kind;
 use crate::base::{Fault, report};
 use crate::context::order;
+use crate::team::finalizing::{self, Leaves};
 use crate::team::{Handle, World};
 
 /// Completes all stores of this PE and waits for all PEs to arrive.
@@ -12,7 +13,7 @@ pub fn barrier_all(w: &World) -> Result<(), Fault> {
     barrier_in(w, Kind::Barrier)
 }
 
-/// The meeting of `shmem_finalize`: completes all stores of this PE and waits for all PEs to come to it, too.
+/// The meeting of the last `shmem_finalize`: completes all stores of this PE and waits for all PEs to come to it, too.
 pub fn finalize(w: &World) -> Result<(), Fault> {
     w.map.ready()?;
     // In a job that goes on without PEs that are lost, those that are left meet, however they have come here.
@@ -27,7 +28,17 @@ pub fn finalize(w: &World) -> Result<(), Fault> {
             quiet => break quiet?,
         }
     }
-    crate::team::finalizing::finalize(w)
+    finalizing::finalize(w, Leaves::All)
+}
+
+/// The meeting of one that is not the last, and ends nothing: as [`barrier_all`], but it is no part of a barrier that
+/// others are in.
+pub fn finalize_nested(w: &World) -> Result<(), Fault> {
+    w.map.ready()?;
+    check_matching(w, &w.world, Kind::Finalize, || [])?;
+    let later = order::quiet_before(&w.map)?;
+    finalizing::finalize(w, Leaves::World)?;
+    order::told(later)
 }
 
 /// As [`barrier_all`], on behalf of a routine that is more than a barrier.

@@ -29,7 +29,7 @@ use crate::team::{check, contribution};
 const FAN: i32 = 4;
 
 pub use alltoall::{alltoall, alltoalls};
-pub use barrier::{barrier_all, barrier_in, finalize, sync_all, sync_unchecked, team_sync};
+pub use barrier::{barrier_all, barrier_in, finalize, finalize_nested, sync_all, sync_unchecked, team_sync};
 pub use broadcast::broadcast;
 pub use gather::{collect, fcollect};
 pub use pellucid_kernels::reduction as kernel;

@@ -52,7 +52,7 @@ pub(super) fn get(
     pe: i32,
     when: Completion,
 ) -> Result<(), Fault> {
-    if let Some(from) = m.mapping_in_space(source, bytes, pe).filter(|_| !dest.is_null()) {
+    if let Some(from) = m.source_mapping(source, bytes, pe).filter(|_| !dest.is_null()) {
         // SAFETY: mapped; the caller of the routine vouches for the destination.
         unsafe { copy(dest, from, bytes) };
         return Ok(());
@@ -83,7 +83,7 @@ pub(super) fn p<T: Copy>(m: &Map, ctx: Ctx, dest: *mut T, value: T, pe: i32) -> 
 #[cold]
 #[inline(never)]
 pub(super) fn g<T: Copy>(m: &Map, ctx: Ctx, source: *const T, pe: i32) -> Result<T, Fault> {
-    if let Some(from) = m.mapping_in_space(source, size_of::<T>(), pe) {
+    if let Some(from) = m.source_mapping(source, size_of::<T>(), pe) {
         // SAFETY: as in p.
         return Ok(unsafe { from.read_unaligned() });
     }

@@ -201,10 +201,17 @@ fn remote_put(m: &Map, ctx: Ctx, there: &Object, source: *const u8, step: isize,
     unsafe { transport.put_blocks(channel, first, source, blocks) }
 }
 
-/// As [`remote_put`], the other way round: all blocks are under way together.
+/// As [`remote_put`], the other way round: all blocks are under way together. Constants are here as well.
 #[cold]
 #[inline(never)]
 fn remote_get(m: &Map, ctx: Ctx, dest: *mut u8, step: isize, there: &Object, pe: i32) -> Result<(), Fault> {
+    let (first, bytes, before) = there.range();
+    if let Some(first) = m.source_mapping(first, bytes, pe).filter(|_| !dest.is_null()) {
+        let Object { elem, stride, block, count, .. } = *there;
+        // SAFETY: all of the source is mapped; the caller of the routine vouches for the destination.
+        unsafe { strided::blocks(elem, dest, first.wrapping_add(before), step, stride, block, count) };
+        return Ok(());
+    }
     let (transport, first) = there.remote_address(m, "source", pe)?;
     if dest.is_null() {
         return Err(null("dest", super::bytes(there.elem, there.block.saturating_mul(there.count))));

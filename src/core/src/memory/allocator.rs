@@ -17,6 +17,11 @@ const LOOKS: usize = 16;
 /// take longer than the rest of an allocation.
 const NOWHERE: usize = usize::MAX;
 
+/// Bytes of a range that has room for one object of `size` bytes.
+pub fn room_for(size: usize) -> usize {
+    size.checked_next_multiple_of(LINE).unwrap_or(size)
+}
+
 /// Why a pointer cannot be freed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reject {
@@ -274,6 +279,14 @@ mod tests {
         check(&a);
         assert_eq!(a.allocate(1 << 20, 1), Some(0));
         assert_eq!(a.allocate(1, 1), None);
+    }
+
+    #[test]
+    fn a_range_is_as_large_as_the_object_that_it_is_made_for() {
+        for size in [1, 15, 63, 64, 65, 1000, 4095, 3_250_586] {
+            assert_eq!(Allocator::new(room_for(size)).allocate(size, 1), Some(0), "{size}");
+        }
+        assert_eq!((room_for(0), room_for(4096), room_for(usize::MAX)), (0, 4096, usize::MAX));
     }
 
     #[test]

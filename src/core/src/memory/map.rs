@@ -7,6 +7,7 @@ use super::directory::SpaceDirectory;
 use super::losses::Losses;
 use super::spaces::{MAPPED, PLACES, Space, Spaces};
 use crate::base::{Cause, Fault, OfSpace};
+use crate::os::elf;
 use crate::transport::{Channel, RemoteAddress, SegmentId, Transport};
 #[cfg(target_arch = "x86_64")]
 use std::mem::offset_of;
@@ -65,6 +66,9 @@ impl Peer {
 /// Bytes that are mapped behind each heap and given to nobody: two of the longest elements that have a type of their
 /// own.
 pub const BEHIND: usize = 64;
+
+/// What an argument is called that its routine only reads.
+const SOURCE: &str = "source";
 
 /// Where symmetric memory is, here and on every PE of the host.
 #[derive(Debug)]
@@ -219,7 +223,9 @@ impl Map {
     #[cold]
     #[inline(never)]
     fn remote_in_space(&self, arg: &'static str, addr: usize, bytes: usize, pe: i32) -> Result<usize, Fault> {
-        self.mapped_in_space(addr, bytes, pe).ok_or_else(|| self.explain(arg, addr, bytes, pe))
+        self.mapped_in_space(addr, bytes, pe)
+            .or_else(|| self.constant(arg, addr, bytes, pe))
+            .ok_or_else(|| self.explain(arg, addr, bytes, pe))
     }
 
     /// As [`Self::local_mapping`], and in spaces.
@@ -231,6 +237,21 @@ impl Map {
     #[inline]
     pub fn mapping_in_space<T>(&self, addr: *const T, bytes: usize, pe: i32) -> Option<*mut T> {
         self.mapped_in_space(addr as usize, bytes, pe).map(|there| there as *mut T)
+    }
+
+    /// As [`Self::mapping_in_space`], of what is only read: constants, too.
+    #[inline]
+    pub fn source_mapping<T>(&self, addr: *const T, bytes: usize, pe: i32) -> Option<*const T> {
+        let (at, space) = (addr as usize, self.mapping_in_space(addr, bytes, pe));
+        space.map(<*mut T>::cast_const).or_else(|| self.constant(SOURCE, at, bytes, pe).map(|at| at as *const T))
+    }
+
+    /// Where a constant of the executable is read that an argument of a call has on a PE: here, since all PEs whose
+    /// static objects are symmetric run the same one. Nothing writes through a `source`.
+    #[cold]
+    fn constant(&self, arg: &'static str, addr: usize, bytes: usize, pe: i32) -> Option<usize> {
+        let is_read = arg == SOURCE && self.data_len > 0 && (pe as u32) < self.npes as u32 && !self.is_lost(pe);
+        (is_read && elf::is_constant(addr, bytes)).then_some(addr)
     }
 
     fn mapped_in_space(&self, addr: usize, bytes: usize, pe: i32) -> Option<usize> {
@@ -367,7 +388,8 @@ impl Map {
     #[cold]
     #[inline(never)]
     fn local_in_space(&self, arg: &'static str, addr: usize, bytes: usize) -> Result<(), Fault> {
-        match self.space_of(addr).is_some_and(|(_, space)| space.holds(addr, bytes)) {
+        let in_space = self.space_of(addr).is_some_and(|(_, space)| space.holds(addr, bytes));
+        match in_space || self.constant(arg, addr, bytes, self.me).is_some() {
             true => Ok(()),
             false => Err(self.explain(arg, addr, bytes, self.me)),
         }

@@ -2,6 +2,7 @@
 #![allow(unsafe_code)]
 
 use super::mmap::{PAGE, round_up};
+use std::sync::OnceLock;
 
 /// A page-aligned range of addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,18 +33,27 @@ const NEAR: usize = 1 << 20;
 /// The ranges of writable pages of the executable that stay writable after relocation (`.data` and `.bss` without
 /// RELRO), in their order: the largest, and those near it. Between them nothing of the executable is.
 pub fn writable_data() -> Vec<Range> {
+    choose(&find())
+}
+
+/// Whether bytes lie in what the executable has that nobody writes to, as constants do; without those with addresses in
+/// them (`.data.rel.ro`), which differ from process to process.
+pub fn is_constant(addr: usize, bytes: usize) -> bool {
+    static FIXED: OnceLock<Vec<Segment>> = OnceLock::new();
+    let fixed = FIXED.get_or_init(|| find().fixed);
+    fixed.iter().any(|part| addr >= part.addr && part.memory.checked_sub(addr - part.addr).is_some_and(|n| n >= bytes))
+}
+
+fn find() -> Found {
     let mut found = Found::default();
     // SAFETY: the callback only touches `found`, which outlives the call.
     unsafe { libc::dl_iterate_phdr(Some(first_object), (&raw mut found).cast()) };
-    choose(&found)
+    found
 }
 
 /// A number of the executable's build ID, which linkers give each build that differs; 0 where it has none.
 pub fn build_id() -> u64 {
-    let mut found = Found::default();
-    // SAFETY: as above.
-    unsafe { libc::dl_iterate_phdr(Some(first_object), (&raw mut found).cast()) };
-    found.build_id
+    find().build_id
 }
 
 /// Type of the note with the build ID.
@@ -204,6 +214,14 @@ mod tests {
     fn this_program_has_data() {
         static WITNESS: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(7);
         let data = writable_data();
-        assert!(data.iter().any(|range| (range.start..range.end).contains(&(WITNESS.as_ptr() as usize))));
+        let at = WITNESS.as_ptr() as usize;
+        assert!(data.iter().any(|range| (range.start..range.end).contains(&at)) && !is_constant(at, 4));
+    }
+
+    #[test]
+    fn this_program_has_constants() {
+        static CONSTANTS: [u64; 100] = [7; 100];
+        let at = CONSTANTS.as_ptr() as usize;
+        assert!(is_constant(at, 800) && !is_constant(at, usize::MAX) && !is_constant(0, 1));
     }
 }

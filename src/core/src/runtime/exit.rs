@@ -21,8 +21,8 @@ use std::time::Duration;
 /// Set when exit handlers run: exit must not be called again.
 static LEAVING: AtomicBool = AtomicBool::new(false);
 
-/// Ends one initialization; collective, and completes everything. Gives whether it was the last one. A call too many
-/// does nothing.
+/// Ends one initialization; collective. Gives whether it was the last one, which completes everything; the others are
+/// barriers. A call too many does nothing.
 ///
 /// Symmetric memory stays usable until the process ends: tools communicate from exit handlers.
 ///
@@ -38,6 +38,11 @@ pub fn finalize() -> Result<bool, Fault> {
         return Ok(false);
     };
     if before > 1 {
+        if map().losses.is_none() {
+            collectives::finalize_nested(world())?;
+            return Ok(false);
+        }
+        // Where PEs may be lost, those that are left meet as they do at the end, by what tells them of each other.
         // Others may wait for what this PE has begun, and take it for gone where it only meets.
         collectives::requests::complete_all(world())?;
         collectives::finalize(world())?;

@@ -2,7 +2,7 @@
 #![allow(unsafe_code)]
 
 use super::spaces;
-use super::thread::{check_thread, set_thread};
+use super::thread::{check_thread, compare_thread, set_thread};
 use super::{
     NESTING, NETWORK, PROCESS, Process, WIREUP, WORLD, Wireup, exit, liveness, losses, map, messages, network, report,
     world,
@@ -13,9 +13,9 @@ use crate::bootstrap::job::{Job, PeState};
 use crate::bootstrap::{self, Profiles, ring::Stage};
 use crate::collectives;
 use crate::collectives::table;
-use crate::memory::Map;
 use crate::memory::heap::Heap;
 use crate::memory::segments::{self, INTERNAL};
+use crate::memory::{Map, allocator};
 use crate::os::process;
 use crate::team::algorithm::{self, Forced};
 use crate::team::contribution::Kind;
@@ -88,6 +88,7 @@ pub fn init_thread(requested: i32, profiles: Profiles) -> Result<Start, Fault> {
             result.first = true;
             let process = start(&mut result, profiles)?;
             process.job.host_barrier();
+            compare_thread(world())?;
             process.job.pe(process.pe).set_state(PeState::Initialized);
             process::at_exit(exit::at_exit);
         }
@@ -102,11 +103,13 @@ pub fn init_thread(requested: i32, profiles: Profiles) -> Result<Start, Fault> {
             team::forget_all(world());
             process.job.pe(process.pe).set_state(PeState::Initialized);
             liveness::tell(Stage::Initialized);
-            collectives::sync_unchecked(world())?;
+            // All PEs meet in it.
+            compare_thread(world())?;
         }
         Some(_) => {
             drop(first);
             collectives::barrier_in(world(), Kind::Init)?;
+            compare_thread(world())?;
         }
     }
     Ok(result)
@@ -138,7 +141,7 @@ fn start(result: &mut Start, profiles: Profiles) -> Result<&'static Process, Fau
     let only_network = env::network_only()?;
     let wireup = network::wireup(&launch, only_network)?;
     let (job, pe) = (launch.job, launch.pe);
-    let heap_len = usize::try_from(env::symmetric_size()?).unwrap_or(usize::MAX);
+    let heap_len = allocator::room_for(usize::try_from(env::symmetric_size()?).unwrap_or(usize::MAX));
     let settings = CommonSettings::new(check, only_network, env::atomics_by_nic()?, &algorithms.0);
     let segments = segments::establish(&job, pe, settings, heap_len, env::static_segment()?)?;
     if check {

@@ -1,6 +1,8 @@
 //! Thread levels (Section 9.2). The library supports every level at no cost, so it provides what is asked for.
 
 use crate::base::{Cause, Fault, threads};
+use crate::team::contribution::Kind;
+use crate::team::{World, greatest_of_all};
 use std::sync::atomic::{AtomicI32, Ordering};
 
 /// `SHMEM_THREAD_*`, in increasing order.
@@ -37,8 +39,15 @@ pub fn check_thread(requested: i32) -> Result<(), Fault> {
 pub fn set_thread(asked: i32, nested: bool) -> i32 {
     let level = if nested { asked.max(query_thread()) } else { asked };
     PROVIDED.store(level, Ordering::Relaxed);
-    threads::set_several(level == Level::Multiple as i32);
     level
+}
+
+/// Tells all PEs of the job the highest level that any of them has: PEs may ask for different ones, and some calls take
+/// a way that all of them have to take. Collective over the job.
+pub fn compare_thread(w: &World) -> Result<(), Fault> {
+    let [highest] = greatest_of_all(w, &w.world, Kind::Init, [query_thread() as u64])?;
+    threads::set_several(highest == Level::Multiple as u64);
+    Ok(())
 }
 
 /// The level in force.

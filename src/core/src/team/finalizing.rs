@@ -5,6 +5,9 @@
 //! gives up. Only what was shown for a finalize that the waiting PE has not come to itself counts: all else is from a
 //! meeting that is over.
 //!
+//! A finalize that is not the last ends nothing: other threads go on with collectives on other teams, and begin new
+//! ones. There it shows what it had begun on the world only, where no call is beside another.
+//!
 //! Members on other hosts do not see sync blocks. Whoever waits for a message of one asks it, once the wait is slow: a
 //! PE in `shmem_finalize` answers how many collectives of the group it had begun. It makes no other, so that nothing is
 //! decided by time.
@@ -17,7 +20,6 @@ use crate::bootstrap::agreement::Proposal;
 use crate::memory::losses::Losses;
 use crate::os::wait;
 use crate::transport::{Channel, Transport};
-use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -30,20 +32,33 @@ const ID: usize = 2;
 #[derive(Debug)]
 pub struct FinalizeBarrier {
     local: Team,
-    /// How often this PE has come to it.
-    times: Cell<u64>,
+    /// How often this PE has come to it. Other threads look, where it was not for the last time.
+    times: AtomicU64,
 }
 
 impl FinalizeBarrier {
     /// The meeting of some PEs, of which this one is number `me`.
     pub const fn new(internal: *const u8, range: (i32, i32, i32), me: i32) -> Self {
-        Self { local: Team::new(internal, ID, range, me, Config { num_contexts: 0 }), times: Cell::new(0) }
+        Self { local: Team::new(internal, ID, range, me, Config { num_contexts: 0 }), times: AtomicU64::new(0) }
+    }
+
+    fn times(&self) -> u64 {
+        self.times.load(Ordering::Relaxed)
     }
 }
 
+/// What a PE is through with that has come to `shmem_finalize`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Leaves {
+    /// This was the last one.
+    All,
+    /// Another one is to come.
+    World,
+}
+
 /// Waits until all PEs of the job have come to `shmem_finalize`.
-pub fn finalize(w: &World) -> Result<(), Fault> {
-    announce(w);
+pub fn finalize(w: &World, what: Leaves) -> Result<(), Fault> {
+    announce(w, what);
     if let Some(losses) = w.map.losses {
         if w.world.hierarchy.is_some() {
             return barrier_by_launcher(w, losses, For::Finalize);
@@ -67,7 +82,7 @@ pub fn barrier_at_end(w: &World, losses: &Losses) -> Result<(), Fault> {
 fn barrier_by_launcher(w: &World, losses: &Losses, what: For) -> Result<(), Fault> {
     let proposal = Proposal {
         group: (u64::MAX, what as u64),
-        number: w.finalize_barrier.times.get(),
+        number: w.finalize_barrier.times(),
         what: what as u8,
         leaves: true,
         pes: w.world.pes(),
@@ -78,39 +93,41 @@ fn barrier_by_launcher(w: &World, losses: &Losses, what: For) -> Result<(), Faul
 
 /// Waits until all PEs of this host have come, but those that are lost: each has a word that says how often it has.
 fn barrier_of_survivors(w: &World, losses: &Losses) {
-    let FinalizeBarrier { local, times } = &w.finalize_barrier;
+    let (local, times) = (&w.finalize_barrier.local, w.finalize_barrier.times());
     let word = |member: i32| &local.sync_block(member).told[0].0;
-    word(local.me).store(times.get(), Ordering::Release);
+    word(local.me).store(times, Ordering::Release);
     for member in 0..local.size {
-        let has_come = || word(member).load(Ordering::Acquire) >= times.get() || losses.is_lost(local.world(member));
+        let has_come = || word(member).load(Ordering::Acquire) >= times || losses.is_lost(local.world(member));
         wait::until(w.map.oversubscribed, || has_come().then_some(()));
     }
 }
 
 /// Shows the others what this PE has begun.
-fn announce(w: &World) {
-    let times = w.finalize_barrier.times.get() + 1;
-    w.finalize_barrier.times.set(times);
+fn announce(w: &World, what: Leaves) {
+    let times = w.finalize_barrier.times.fetch_add(1, Ordering::Relaxed) + 1;
+    let is_last = what == Leaves::All;
     let show = |team: &Team| {
         let team = on_host(team);
         let FinalizeMark { mark, barriers, contributions } = &team.mine().finalize_mark;
         barriers.store(team.progress.barriers.get(), Ordering::Relaxed);
         contributions.store(team.progress.contributions.get(), Ordering::Relaxed);
-        mark.store(mark_of(times, team), Ordering::Release);
+        mark.store(mark_of(times, team) & if is_last { !0 } else { !LAST }, Ordering::Release);
     };
     show(&w.world);
-    show(&w.shared);
-    show(&w.numa);
-    SLAB.for_each(show);
     // Not collected, which sorts: 5 KB of the library for it.
     let mut begun: BTreeMap<Group, u32> = BTreeMap::new();
-    begun.extend(w.common.groups().into_iter().map(|(key, calls)| ((key, 0), calls)));
     let mut hierarchy = |team: &Team| {
         begun.extend(team.hierarchy.as_ref().map(|hierarchy| (group_of(team), hierarchy.counter.calls())))
     };
     hierarchy(&w.world);
-    SLAB.for_each(hierarchy);
-    *shown() = Shown { times, begun };
+    if is_last {
+        show(&w.shared);
+        show(&w.numa);
+        SLAB.for_each(show);
+        SLAB.for_each(hierarchy);
+        begun.extend(w.common.groups().into_iter().map(|(key, calls)| ((key, 0), calls)));
+    }
+    *shown() = Shown { times, is_last, begun };
     total(w).fetch_add(1, Ordering::AcqRel);
 }
 
@@ -118,7 +135,7 @@ fn announce(w: &World) {
 /// has not begun it.
 #[cold]
 pub fn absent_member(w: &World, team: &Team) -> Option<Fault> {
-    let times = w.finalize_barrier.times.get();
+    let times = w.finalize_barrier.times();
     // All PEs of the host have come as often as this one has: more of them, and somebody has come once more.
     if total(w).load(Ordering::Acquire) <= times * w.finalize_barrier.local.size as u64 {
         return None;
@@ -126,18 +143,18 @@ pub fn absent_member(w: &World, team: &Team) -> Option<Fault> {
     let (wanted, progress) = (mark_of(times + 1, team), &team.progress);
     let gone = |pe: &i32| {
         let theirs = &team.sync_block(*pe).finalize_mark;
-        theirs.mark.load(Ordering::Acquire) == wanted
+        theirs.mark.load(Ordering::Acquire) | LAST == wanted
             && (theirs.barriers.load(Ordering::Relaxed) < progress.barriers.get()
                 || theirs.contributions.load(Ordering::Relaxed) < progress.contributions.get())
     };
     (0..team.size).find(gone).map(|pe| Fault::from(Cause::Finalizing { pe: team.world(pe) }))
 }
 
-/// Whether a PE of this host is in a `shmem_finalize` that this one has not come to.
+/// Whether a PE of this host is in its last `shmem_finalize`, and this one has not come to that.
 #[cold]
 pub fn is_finalizing(w: &World, pe: i32) -> bool {
     let world = on_host(&w.world);
-    let wanted = mark_of(w.finalize_barrier.times.get() + 1, world);
+    let wanted = mark_of(next(w), world);
     world.rank_of(pe).is_some_and(|rank| world.sync_block(rank).finalize_mark.mark.load(Ordering::Acquire) == wanted)
 }
 
@@ -153,24 +170,30 @@ pub fn group_of(team: &Team) -> Group {
 struct Shown {
     /// How often this PE has come to the meeting.
     times: u64,
+    /// Whether it was for the last time: of groups that are not among the others, it had begun nothing then.
+    is_last: bool,
     /// Collectives of groups on several hosts that it had begun then.
     begun: BTreeMap<Group, u32>,
 }
 
-static SHOWN: Mutex<Shown> = Mutex::new(Shown { times: 0, begun: BTreeMap::new() });
+static SHOWN: Mutex<Shown> = Mutex::new(Shown { times: 0, is_last: false, begun: BTreeMap::new() });
 
 fn shown() -> MutexGuard<'static, Shown> {
     SHOWN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What this PE tells one of another host that waits for it in its collective of a group, and has not come to a certain
-/// finalize: 1 and the number of collectives that this PE had begun when it came to that; 0 where it has not.
+/// finalize: 1 and the number of collectives that this PE had begun when it came to that; 0 where it has not, or may
+/// begin more of them there.
 pub fn answer([times, id, shape]: [u64; 3]) -> u64 {
     let shown = shown();
     if shown.times != times {
         return 0;
     }
-    1 + shown.begun.get(&(id, shape)).copied().map_or(0, u64::from)
+    match shown.begun.get(&(id, shape)) {
+        Some(begun) => 1 + u64::from(*begun),
+        None => u64::from(shown.is_last),
+    }
 }
 
 /// A wait for a message of a PE of another host.
@@ -227,7 +250,7 @@ impl PeerQuery {
 
 /// The finalize that this PE comes to next.
 pub fn next(w: &World) -> u64 {
-    w.finalize_barrier.times.get() + 1
+    w.finalize_barrier.times() + 1
 }
 
 /// How often PEs of this host have come to the meeting, all together.
@@ -244,5 +267,8 @@ fn on_host(team: &Team) -> &Team {
 fn mark_of(times: u64, team: &Team) -> u64 {
     let listed = team.list.iter().flat_map(|list| list.iter().copied());
     let parts = [team.start, team.stride, team.size].into_iter().chain(listed).map(|part| u64::from(part as u32));
-    parts.fold(times, |mark, part| (mark ^ part).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31)) | 1
+    parts.fold(times, |mark, part| (mark ^ part).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31)) | LAST
 }
+
+/// In a mark: of a finalize that is the last one.
+const LAST: u64 = 1;

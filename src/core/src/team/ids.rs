@@ -74,19 +74,21 @@ const NOTHING: [u64; 2] = [u64::MAX, 0];
 
 /// The lowest and the highest of what the members show.
 fn range_of_all(w: &World, team: &Team, [lowest, highest]: [u64; 2]) -> Result<[u64; 2], Fault> {
-    let mine = [!lowest, highest];
-    let greatest = match &team.hierarchy {
-        Some(hierarchy) => fold_over_hosts(w, team, hierarchy, (Kind::Split, mine), greatest)?,
-        None => {
-            let call = HostCall::begin(w, team, signature(Kind::Split, 0))?;
-            call.contribute(&mine);
-            let greatest = fold_on_host(&call, mine, greatest)?;
-            call.done();
-            call.all_synchronized();
-            greatest
-        }
-    };
-    Ok([!greatest[0], greatest[1]])
+    let [lowest, highest] = greatest_of_all(w, team, Kind::Split, [!lowest, highest])?;
+    Ok([!lowest, highest])
+}
+
+/// The greatest of each word that the members show in a call. No member leaves before all have come.
+pub fn greatest_of_all<const N: usize>(w: &World, team: &Team, kind: Kind, mine: [u64; N]) -> Result<[u64; N], Fault> {
+    if let Some(hierarchy) = &team.hierarchy {
+        return fold_over_hosts(w, team, hierarchy, (kind, mine), greatest);
+    }
+    let call = HostCall::begin(w, team, signature(kind, 0))?;
+    call.contribute(&mine);
+    let all = fold_on_host(&call, mine, greatest)?;
+    call.done();
+    call.all_synchronized();
+    Ok(all)
 }
 
 /// The words of each member of this host, put together.

@@ -26,7 +26,7 @@ pub use api::{create_ctx, ctx_create, ctx_destroy, ctx_get_team, get_config, my_
 pub use barrier::{central_counter, dissemination, flat};
 pub use chosen::observe_algorithms;
 use chosen::tell_algorithm;
-pub use ids::{ALWAYS, NUMA_ID};
+pub use ids::{ALWAYS, NUMA_ID, greatest_of_all};
 pub use members::{Members, TeamView};
 pub use shrink::{agreement, shrink};
 pub use split::{destroy, split_2d, split_aset, split_strided};

@@ -219,6 +219,12 @@ impl Net for Peers<'_> {
             unsafe { std::ptr::copy_nonoverlapping(there, into.as_mut_ptr(), bytes) };
             return Ok(true);
         }
+        if let Some(same) = self.map.source_mapping(source, bytes, pe) {
+            fence(Ordering::Acquire);
+            // SAFETY: as above.
+            unsafe { std::ptr::copy_nonoverlapping(same, into.as_mut_ptr(), bytes) };
+            return Ok(true);
+        }
         let (transport, place) = self.map.remote_address("source", source, bytes, pe)?;
         let when = self.event.map_or(Completion::Local, |event| Completion::Event(event.slot()));
         // SAFETY: `into` is writable, and stays so until the collective has settled, says the caller.
