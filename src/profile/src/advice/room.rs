@@ -46,7 +46,7 @@ pub(super) fn go_together(profile: &Merged) -> bool {
     let pes = profile.pes.len() as u64;
     let is_of_all = |size: i32| u64::try_from(size) == Ok(pes);
     let are_of_all = profile.teams.iter().all(|((.., size), sum)| sum.calls == 0 || is_of_all(*size));
-    let is_of_each = |sum: &PhaseSum| sum.pes() == pes && sum.times() % pes == 0;
+    let is_of_each = |sum: &PhaseSum| sum.pes() == pes && sum.times().is_multiple_of(pes);
     let have_threads = profile.pes.iter().any(|pe| pe.threads > 1);
     pes > 1
         && profile.every <= 1
