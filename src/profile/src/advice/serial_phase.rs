@@ -8,7 +8,8 @@ use super::room::{go_together, work_between};
 use super::serial_pe::{LEAST_NS, LOST, MORE, is_alone, phase_name};
 use super::{Finding, polling, run_ns};
 
-/// The part of what it has to do more in which the others ask at least: while PEs stand in line for a core, they do not.
+/// The part of what it has to do more in which the others ask at least: while they stand in line for a core, they do
+/// not.
 const ASK: f64 = 0.1;
 
 /// What one PE has to do alone in a phase.
