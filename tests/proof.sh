@@ -36,6 +36,7 @@ small-gets 2 auto 0 values fetched one by one
 get-and-wait 2 ofi 50 the consumer fetches what the producer has, over the network
 polling 2 auto 0 PEs ask again and again
 heap 2 auto 0 allocation in a loop
+contexts-and-teams 2 auto 0 a context for each message
 queries 2 auto 0 the number of PEs asked in the inner loop
 contended-atomics 2 auto 0 one counter for all
 compare-and-swap 2 ofi 100 sums by compare-and-swap, over the network

@@ -11,13 +11,14 @@ use serde_json::Value;
 /// Rules with a program, and PEs that it takes for them to be seen. Atomics are contended where both PEs have a core at
 /// the same time, which a busy machine does not give them: that program is for `./x proof` alone. What is gained is
 /// measured by `./x proof`.
-const RULES: [(&str, usize); 21] = [
+const RULES: [(&str, usize); 22] = [
     ("small-puts", 2),
     ("quiet-often", 2),
     ("barrier-late", 2),
     ("get-and-wait", 2),
     ("polling", 2),
     ("heap", 2),
+    ("contexts-and-teams", 2),
     ("serial-pe", 2),
     ("barriers-per-byte", 2),
     ("queries", 2),

@@ -15,6 +15,7 @@ static const struct {
     {"polling", polling},             {"heap", heap},
     {"queries", queries},             {"contended-atomics", contended_atomics},
     {"compare-and-swap", compare_and_swap},
+    {"contexts-and-teams", contexts_and_teams},
     {"locks", locks},                 {"hot-pe", hot_pe},
     {"barrier-late", barrier_late},   {"barriers-per-byte", barriers_per_byte},
     {"serial-pe", serial_pe},         {"larger-team", larger_team},

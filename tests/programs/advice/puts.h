@@ -27,6 +27,20 @@ static void quiet_often(int advised) {
     }
 }
 
+/* A context for each message, or one for all. */
+static void contexts_and_teams(int advised) {
+    long *to = symmetric(sizeof *to);
+    shmem_ctx_t context;
+    if (advised && shmem_ctx_create(SHMEM_CTX_PRIVATE, &context) != 0) exit(1);
+    for (long turn = 0; turn < turns(400000); turn++) {
+        if (!advised && shmem_ctx_create(SHMEM_CTX_PRIVATE, &context) != 0) exit(1);
+        shmem_ctx_long_p(context, to, turn, next_pe);
+        shmem_ctx_quiet(context);
+        if (!advised) shmem_ctx_destroy(context);
+    }
+    if (advised) shmem_ctx_destroy(context);
+}
+
 /* Messages to the next PE, each as data, a fence and a flag, or as a put with a signal; then those that come here. */
 static void put_then_flag(int advised) {
     enum { MESSAGES = 16, BYTES = 512 };

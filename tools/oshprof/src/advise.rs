@@ -36,8 +36,8 @@ fn before(profile: &Merged) -> String {
 
 fn text(found: &[(&'static str, Finding)]) -> String {
     if found.is_empty() {
-        return "nothing found: less than a fifth of the time is in the library, and no rule sees a reason for it to be \
-            slow\n".to_owned();
+        return "nothing found: less than a fifth of the time is lost in the library, and no rule sees a reason for it \
+            to be slow\n".to_owned();
     }
     let mut out = String::new();
     for (at, (name, f)) in found.iter().enumerate() {

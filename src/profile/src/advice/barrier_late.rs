@@ -9,6 +9,8 @@ use super::{Finding, run_ns, uneven_work};
 
 /// Share of the run time that has to be lost: some is lost at every barrier.
 const LOST: f64 = 0.10;
+/// The same at another line.
+const ALSO: f64 = 0.15;
 /// Share of it that has to be due to one PE.
 const ONE_PE: f64 = 0.7;
 /// Share of its meetings to which it has to come last, unless it works longer.
@@ -18,7 +20,7 @@ const MEETINGS: u64 = 5;
 
 /// The PE that is late, where the rule speaks: what it does more then is done a bit at a time.
 pub(super) fn late_pe(profile: &Merged, symbols: &dyn Symbols) -> Option<u32> {
-    late(profile, symbols).map(|found| found.pe)
+    late(profile, symbols).first().map(|found| found.pe)
 }
 
 /// Meetings at one line, and who comes late to them.
@@ -35,16 +37,18 @@ struct Found {
     share: f64,
 }
 
-/// The line at which most is lost among those where one PE is late.
-fn late(profile: &Merged, symbols: &dyn Symbols) -> Option<Found> {
+/// The lines at which one PE is late, that at which most is lost first.
+fn late(profile: &Merged, symbols: &dyn Symbols) -> Vec<Found> {
     if profile.meetings_differ() {
-        return None;
+        return Vec::new();
     }
-    late_by_line(profile, symbols).into_iter().find_map(|LateLine { late, callers, .. }| {
-        // A line of a layer of the program: the call of it by which most is lost, where that alone is worth a word.
+    let at_line = |LateLine { late, callers, .. }: LateLine| -> Vec<Found> {
+        // A line of a layer of the program: the calls of it by which most is lost, where that alone is worth a word.
         let named = callers.into_iter().filter(|(caller, _)| caller.is_some());
-        named.chain([(None, late)]).find_map(|(caller, late)| late_at(profile, late, caller))
-    })
+        let named: Vec<Found> = named.filter_map(|(caller, late)| late_at(profile, late, caller)).collect();
+        if named.is_empty() { late_at(profile, late, None).into_iter().collect() } else { named }
+    };
+    late_by_line(profile, symbols).into_iter().flat_map(at_line).collect()
 }
 
 fn late_at(profile: &Merged, line: Late, caller: Option<String>) -> Option<Found> {
@@ -101,11 +105,26 @@ fn each_loses(line: &Late, pe: u32) -> f64 {
     lost / f64::from(line.members_with(pe).saturating_sub(1).max(1))
 }
 
+/// Where it is, for people.
+fn site(Found { line, caller, .. }: &Found, symbols: &dyn Symbols) -> String {
+    let site = line.place().map_or(String::new(), |site| format!("; most {}", located(&place(Some(site), symbols))));
+    caller.as_ref().map_or_else(|| site.clone(), |caller| format!("{site}, called from {caller}"))
+}
+
+/// Another line at which one PE is late, by which as much is lost as is worth a finding.
+fn also(profile: &Merged, others: impl Iterator<Item = Found>, symbols: &dyn Symbols) -> String {
+    let worth = others.filter(|found| found.share >= ALSO && !uneven_work::is_one_of_several(profile, found.pe));
+    let Some(found) = worth.max_by(|a, b| a.share.total_cmp(&b.share)) else { return String::new() };
+    let site = site(&found, symbols).replacen("; most", "", 1);
+    format!("; and {} waits for PE {}{site}, up to {:.0} %", found.line.routine, found.pe, 100.0 * found.share)
+}
+
 /// See the module.
 pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
-    let Found { line, caller, pe, times, lost, share } = late(profile, symbols)?;
-    let site = line.place().map_or(String::new(), |site| format!("; most {}", located(&place(Some(site), symbols))));
-    let site = caller.map_or_else(|| site.clone(), |caller| format!("{site}, called from {caller}"));
+    let mut all = late(profile, symbols).into_iter();
+    let found = all.next()?;
+    let (site, also) = (site(&found, symbols), also(profile, all, symbols));
+    let Found { line, pe, times, lost, share, .. } = found;
     let region = if line.region.is_empty() { String::new() } else { format!(" in region {}", line.region) };
     let meetings = line.meetings_of(pe);
     let rare = line.rare(pe);
@@ -124,7 +143,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     Some(Finding {
         what: format!("{}{region} waits for PE {pe}{habit}", line.routine),
         evidence: format!(
-            "the others lost {} by it, up to {} at a time{then}{site}",
+            "the others lost {} by it, up to {} at a time{then}{site}{also}",
             shown_time(lost as f64),
             shown_time(line.max_skew_ns as f64),
         ),

@@ -6,6 +6,7 @@ use crate::merge::{Merged, is_ask};
 use crate::op::Class;
 use crate::report::{Symbols, shown_count, shown_time};
 
+use super::room::{is_transfer, room};
 use super::{Finding, core_ns, costliest, polling, sum};
 
 /// Share of the atomics that have to go to one PE.
@@ -45,7 +46,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
         || from < 2
         || !many
         || (most as f64) < MOST * calls as f64
-        || share < DOMINATES
+        || share.min(room(profile, is_transfer)) < DOMINATES
         || mean < if share < TOGETHER { LONG_NS } else { LONG_TOGETHER_NS }
     {
         return None;
@@ -59,6 +60,6 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
         ),
         try_this: "count in a variable of each PE and add up at the end; take many numbers with one \
                    shmem_atomic_fetch_add",
-        share: share * (1.0 - ALONE_NS / mean),
+        share: (share * (1.0 - ALONE_NS / mean)).min(room(profile, is_transfer)),
     })
 }

@@ -6,6 +6,7 @@ use crate::merge::Merged;
 use crate::op::Class;
 use crate::report::{Symbols, shown_bytes, shown_count, shown_time};
 
+use super::room::{is_transfer, room};
 use super::{Finding, core_ns, polling, sum};
 
 /// Share of the traffic of others that has to meet at one PE.
@@ -34,7 +35,7 @@ pub fn find(profile: &Merged, _: &dyn Symbols) -> Option<Finding> {
     }
     let (calls, bytes) = of.values().fold((0_u64, 0_u64), |sum, of| (sum.0 + of.0, sum.1.saturating_add(of.1)));
     let (&pe, &(its_calls, its_bytes, from)) = of.iter().max_by_key(|(pe, of)| (of.0, std::cmp::Reverse(**pe)))?;
-    let share = (ns / core_ns(profile)).min(1.0);
+    let share = (ns / core_ns(profile)).min(room(profile, is_transfer));
     // A word that is asked for again and again is another rule's.
     if polling::is_most(profile)
         || calls < MANY

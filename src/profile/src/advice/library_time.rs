@@ -1,9 +1,12 @@
 //! Where the time goes that no other rule explains.
 
-use crate::merge::Merged;
+use std::collections::BTreeMap;
+
+use crate::merge::{Cause, Merged, PeRow};
 use crate::op::{Class, class_of};
 use crate::report::{Symbols, shown_count, shown_time};
 
+use super::room::room;
 use super::{Finding, costliest, run_ns, sum};
 
 /// Share of the run from which on the library is worth a look.
@@ -62,14 +65,27 @@ const KINDS: [Kind; 10] = [
 
 /// See the module.
 pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
+    of_classes(profile, symbols, Class::is_library_time)
+}
+
+/// Where the time goes that findings say nothing of, as far as there is something to be saved: `is_covered` are those
+/// classes that they do.
+pub(super) fn beside(profile: &Merged, symbols: &dyn Symbols, is_covered: impl Fn(Class) -> bool) -> Option<Finding> {
+    let is_left = |class: Class| class.is_library_time() && !is_covered(class);
+    let found = of_classes(profile, symbols, is_left)?;
+    let share = found.share.min(room(profile, is_left));
+    (share >= MUCH).then_some(Finding { share, ..found })
+}
+
+fn of_classes(profile: &Merged, symbols: &dyn Symbols, is_left: impl Fn(Class) -> bool) -> Option<Finding> {
     let run = run_ns(profile);
-    let (_, all) = sum(profile, |r| r.class.is_library_time());
+    let (_, all) = sum(profile, |r| is_left(r.class));
     // While other threads of the PE work, nothing is lost.
-    let all = all.min(run - profile.efficiencies.run.useful_sum as f64);
+    let all = all.min(run - profile.efficiencies.run.useful_sum as f64).min(idle_ns(profile));
     if all / run < MUCH {
         return None;
     }
-    let of = |is: fn(Class) -> bool| sum(profile, |r| is(r.class));
+    let of = |is: fn(Class) -> bool| sum(profile, |r| is(r.class) && is_left(r.class));
     let (name, is, next) = KINDS.into_iter().max_by(|a, b| of(a.1).1.total_cmp(&of(b.1).1))?;
     let (calls, ns) = of(is);
     Some(Finding {
@@ -78,9 +94,25 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
             "{} in {} calls over all PEs{}",
             shown_time(ns),
             shown_count(calls),
-            costliest(profile, symbols, |routine| class_of(routine).is_some_and(is))
+            costliest(profile, symbols, |routine| class_of(routine).is_some_and(|class| is(class) && is_left(class)))
         ),
         try_this: next,
         share: (ns.min(all) / run).min(1.0),
     })
+}
+
+/// Time in which no thread of a PE is known to work: those whose waits it ended know for how long one of them worked
+/// before.
+fn idle_ns(profile: &Merged) -> f64 {
+    let mut worked: BTreeMap<(u32, u32), u64> = BTreeMap::new();
+    let is_wait = |row: &&Cause| class_of(row.site.routine) == Some(Class::Wait);
+    for (waits, by) in profile.causes.rows.iter().filter(is_wait).filter_map(|row| Some((row.pe, row.by.as_ref()?))) {
+        *worked.entry((by.pe, waits)).or_default() += by.work_ns;
+    }
+    let idle = |pe: &PeRow| {
+        // Several may have waited for the same work.
+        let of = worked.range((pe.pe, 0)..=(pe.pe, u32::MAX)).map(|(_, ns)| *ns).max().unwrap_or(0);
+        pe.main_ns().saturating_sub(if pe.threads > 1 { of } else { 0 }) as f64
+    };
+    profile.pes.iter().map(idle).sum()
 }

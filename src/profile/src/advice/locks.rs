@@ -5,17 +5,28 @@ use crate::op::Class;
 use crate::report::{Symbols, shown_count, shown_time};
 use crate::tables::Lock;
 
+use super::room::room;
 use super::{Finding, costliest, run_ns, sum};
 
 /// Share of the run that locks have to take.
 const DOMINATES: f64 = 0.10;
 const MANY: u64 = 100;
 
+/// Who has the locks for most of the time that they are held, and how long.
+fn holder(profile: &Merged) -> String {
+    let held: u64 = profile.pes.iter().map(|pe| pe.held_ns).fold(0, u64::saturating_add);
+    let most = profile.pes.iter().max_by_key(|pe| (pe.held_ns, std::cmp::Reverse(pe.pe)));
+    // With many PEs that is one for all of them.
+    let Some(one) = most.filter(|pe| profile.pes.len() > 2 && pe.held_ns > held / 2) else { return String::new() };
+    format!("; PE {} holds them for {} of {}", one.pe, shown_time(one.held_ns as f64), shown_time(held as f64))
+}
+
 /// See the module.
 pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     let is_set = Lock::is_waited_for_in;
     let (calls, ns) = sum(profile, |r| r.class == Class::Lock && is_set(&r.name));
-    let share = ns / run_ns(profile);
+    // While one PE hardly waits, the run takes what that one does, under the lock or not.
+    let share = (ns / run_ns(profile)).min(room(profile, |class| class == Class::Lock));
     if profile.pes.len() < 2 || calls < MANY || share < DOMINATES {
         return None;
     }
@@ -26,9 +37,10 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     Some(Finding {
         what: format!("PEs stand in line for locks: {} in shmem_set_lock", shown_time(ns)),
         evidence: format!(
-            "{} calls, {} each in the mean{}",
+            "{} calls, {} each in the mean{}{}",
             shown_count(calls),
             shown_time(ns / calls.max(1) as f64),
+            holder(profile),
             costliest(profile, symbols, is_set)
         ),
         try_this: if is_handover {

@@ -6,6 +6,8 @@ mod barrier_late;
 mod barriers_per_byte;
 mod compare_and_swap;
 mod contended_atomics;
+mod contexts_and_teams;
+mod covered;
 mod first_touch;
 mod get_and_wait;
 mod heap;
@@ -23,7 +25,9 @@ mod polling;
 mod put_then_flag;
 mod queries;
 mod quiet_often;
+mod room;
 mod serial_pe;
+mod serial_phase;
 mod serialized;
 mod slow_host;
 mod small_gets;
@@ -74,6 +78,7 @@ pub const RULES: &[Rule] = &[
     Rule { name: "get-and-wait", find: get_and_wait::find },
     Rule { name: "polling", find: polling::find },
     Rule { name: "heap", find: heap::find },
+    Rule { name: "contexts-and-teams", find: contexts_and_teams::find },
     Rule { name: "serial-pe", find: serial_pe::find },
     Rule { name: "barriers-per-byte", find: barriers_per_byte::find },
     Rule { name: "oversubscribed", find: oversubscribed::find },
@@ -138,9 +143,12 @@ pub fn findings(profile: &Merged, symbols: &dyn Symbols) -> Vec<(&'static str, F
     let explains = |(name, finding): &(&str, Finding)| {
         finding.share > WORTH && (*name != "oversubscribed" || 2.0 * finding.share.max(in_line) >= in_library)
     };
-    if !found.iter().any(explains) {
-        found.extend((OTHERWISE.find)(profile, symbols).map(|finding| (OTHERWISE.name, finding)));
-    }
+    let names: Vec<&str> = found.iter().filter(|finding| explains(finding)).map(|(name, _)| *name).collect();
+    let otherwise = match names.is_empty() {
+        true => (OTHERWISE.find)(profile, symbols),
+        false => library_time::beside(profile, symbols, |class| names.iter().any(|name| covered::is_by(name, class))),
+    };
+    found.extend(otherwise.map(|finding| (OTHERWISE.name, finding)));
     found.sort_by(|a, b| b.1.share.total_cmp(&a.1.share).then_with(|| a.0.cmp(b.0)));
     found
 }

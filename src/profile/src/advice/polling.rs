@@ -1,30 +1,32 @@
 //! Waiting by asking again and again.
 
-use crate::merge::{Merged, is_ask};
+use crate::merge::{Merged, PeRow, are_of_one_word, is_ask};
 use crate::model::Routine;
+use crate::op::Class;
 use crate::report::{Symbols, shown_count};
 
+use super::room::{is_transfer, room};
 use super::{Finding, by_pe, compare_and_swap, core_ns, costliest, shown_sum, sum};
 
 /// Share of the run time that has to go into asking.
 const DOMINATES: f64 = 0.10;
 const MANY: u64 = 10_000;
-/// Share of a routine's calls that have to be of one word for it to be asked for.
-const ONE_WORD: f64 = 0.9;
 /// Compare-and-swaps for each store that lets one succeed, from which on most of them only ask.
 const FAILED: u64 = 10;
+
+/// Bytes of an element at most.
+const ELEMENT: u64 = 16;
 
 /// Whether nearly all calls of a routine are of one word of another PE, as far as samples of them tell.
 fn is_of_one_word(profile: &Merged, r: &Routine) -> bool {
     let of = profile.addresses.iter().filter(|row| row.routine == r.name).map(|row| row.calls);
-    let (most, all) = of.fold((0, 0_u64), |(most, all), calls| (most.max(calls), all.saturating_add(calls)));
-    // Rows are kept of words that are asked for often: of a scan over many words, few are left.
-    all >= r.all_calls() / 2 && all > 0 && most as f64 >= ONE_WORD * all as f64
+    are_of_one_word(of, r)
 }
 
 /// Gets of one element, always the same, which mostly find what they have found before.
 fn is_get_of_one_word(profile: &Merged, r: &Routine) -> bool {
-    r.name.ends_with("_g") && r.all_calls() >= MANY && is_of_one_word(profile, r) && !changes_as_often(profile, r)
+    let is_get = r.class == Class::Get && !r.name.contains("_nbi") && r.all_bytes() <= ELEMENT * r.all_calls();
+    is_get && r.all_calls() >= MANY && is_of_one_word(profile, r) && !changes_as_often(profile, r)
 }
 
 /// Whether the word that most calls of a routine are of is stored to nearly as often: who reads it then finds something
@@ -41,47 +43,88 @@ fn stores_a_word(name: &str) -> bool {
     ["_atomic_set", "_atomic_swap", "_p"].iter().any(|end| name.ends_with(end))
 }
 
-/// Compare-and-swaps of one word, hardly one of which can succeed: so few stores are made that let it. What they
+/// Swaps of one word, hardly one of which can succeed: so few stores are made that let it. What compare-and-swaps
 /// replace was not read before.
 fn is_failing_swap(profile: &Merged, r: &Routine) -> bool {
-    if !compare_and_swap::is_swap(&r.name) || r.all_calls() < MANY || !is_of_one_word(profile, r) {
+    let is_swap = compare_and_swap::is_swap(&r.name) || r.name.ends_with("_swap");
+    if !is_swap || r.all_calls() < MANY || !is_of_one_word(profile, r) {
         return false;
     }
-    let (stores, _) = sum(profile, |r| stores_a_word(&r.name));
+    let (stores, _) = sum(profile, |other| stores_a_word(&other.name) && other.name != r.name);
     stores > 0 && stores.saturating_mul(FAILED) <= r.all_calls() && !compare_and_swap::are_fed(profile)
 }
 
 /// Whether most of the gets and atomic operations ask for one word again and again: what is said of others does not
 /// help these.
 pub(super) fn is_most(profile: &Merged) -> bool {
-    let moves = |r: &Routine| matches!(r.class, crate::op::Class::Get | crate::op::Class::Amo);
+    let moves = |r: &Routine| matches!(r.class, Class::Get | Class::Amo);
     let (all, _) = sum(profile, moves);
     let (asks, _) = sum(profile, |r| is_get_of_one_word(profile, r) || is_failing_swap(profile, r));
     asks > 0 && 2 * asks >= all
 }
 
+/// Whether PEs wait by asking.
+pub(super) fn is_waiting(profile: &Merged) -> bool {
+    asking(profile).is_some()
+}
+
+/// What PEs ask for again and again: the routines, and how much of the run that takes.
+struct Asking<'p> {
+    routines: Vec<&'p Routine>,
+    calls: u64,
+    share: f64,
+}
+
+fn asking(profile: &Merged) -> Option<Asking<'_>> {
+    let reads = |r: &Routine| is_ask(r) || is_get_of_one_word(profile, r);
+    let routines: Vec<&Routine> = profile.routines.iter().filter(|r| reads(r) || is_failing_swap(profile, r)).collect();
+    let is_asked = |r: &Routine| routines.iter().any(|asked| asked.name == r.name);
+    let (calls, ns) = sum(profile, is_asked);
+    let (_, in_library) = sum(profile, |r| r.class.is_library_time());
+    // Where PEs share cores, asking takes more of the time on these; what the program does itself it does not take.
+    let share = (ns / core_ns(profile)).min(in_library / super::run_ns(profile)).min(1.0);
+    // Who reads a value to replace it does not wait for another.
+    let is_waiting = calls >= MANY && share >= DOMINATES;
+    let is_waiting = is_waiting && !compare_and_swap::is_fed_by(profile, sum(profile, reads).0);
+    is_waiting.then_some(Asking { routines, calls, share })
+}
+
+/// How long each PE waits for others by asking, in nanoseconds: in the calls, and in line for a core between them.
+pub(super) fn waited_ns(profile: &Merged) -> impl Fn(&PeRow) -> (u64, u64) {
+    let asking = asking(profile);
+    let are_asked = asking.is_some();
+    let is_by_word = asking.is_some_and(|asking| asking.routines.iter().any(|r| !is_ask(r)));
+    move |pe| {
+        if !are_asked {
+            return (0, 0);
+        }
+        let asks = pe.asks_ns.saturating_add(if is_by_word { pe.one_word_ns } else { 0 });
+        let queued = pe.queued_outside_ns().unwrap_or(0);
+        let works = pe.outside_ns().saturating_sub(queued);
+        // In line it stands between the calls as well as in them.
+        let part = asks as f64 / asks.saturating_add(works).max(1) as f64;
+        let between = pe.outside_ns() as f64 / pe.outside_ns().saturating_add(asks).max(1) as f64;
+        (asks, (queued as f64 * part * between) as u64)
+    }
+}
+
 /// See the module.
 pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
-    let reads = |r: &Routine| is_ask(r) || is_get_of_one_word(profile, r);
-    let asks = |r: &Routine| reads(r) || is_failing_swap(profile, r);
-    let (calls, ns) = sum(profile, asks);
-    let (_, in_library) = sum(profile, |r| r.class.is_library_time());
-    let run = super::run_ns(profile);
-    // Where PEs share cores, asking takes more of the time on these; what the program does itself it does not take.
-    let share = (ns / core_ns(profile)).min(in_library / run).min(1.0);
-    // Who reads a value to replace it does not wait for another.
-    if calls < MANY || share < DOMINATES || compare_and_swap::is_fed_by(profile, sum(profile, reads).0) {
+    let Asking { routines, calls, share } = asking(profile)?;
+    // While one PE hardly asks or waits, the run takes what that one does.
+    let share = share.min(room(profile, |class| is_transfer(class) || class == Class::Lock));
+    if share < DOMINATES {
         return None;
     }
+    let names: Vec<&str> = routines.iter().map(|r| &*r.name).collect();
     let most = by_pe(profile, |pe| pe.asks).into_iter().max_by_key(|&(pe, calls)| (calls, std::cmp::Reverse(pe)));
     let most = most.filter(|(_, of_pe)| 2 * of_pe >= calls / profile.pes.len() as u64);
     let whose = most.map_or(String::new(), |(pe, of_pe)| format!(", most on PE {pe} ({})", shown_count(of_pe)));
-    let names: Vec<&str> = profile.routines.iter().filter(|r| asks(r)).map(|r| &*r.name).collect();
     Some(Finding {
         what: format!("waiting by asking: {} tests, fetches and the like", shown_count(calls)),
         evidence: format!(
             "{} in them{whose}{}",
-            shown_sum(profile, asks),
+            shown_sum(profile, |r| names.contains(&&*r.name)),
             costliest(profile, symbols, |name| names.contains(&name))
         ),
         try_this: "shmem_wait_until or its _some and _any forms, on a variable of the waiting PE, which leave the core \

@@ -1,6 +1,7 @@
-//! A quiet, or a fence, after every put.
+//! A quiet after every put or nonblocking get, or a fence after every put.
 
 use crate::merge::Merged;
+use crate::model::Routine;
 use crate::op::Class;
 use crate::report::{Symbols, shown_count, shown_time};
 
@@ -15,34 +16,53 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     quiets(profile, symbols).or_else(|| fences(profile, symbols))
 }
 
-/// About as many as there are puts.
+/// About as many as there are of the others.
 fn is_often(calls: u64, puts: u64) -> bool {
     calls >= MANY && puts >= MANY && (0.5..=2.0).contains(&(calls as f64 / puts as f64))
 }
 
+/// Calls whose data a quiet waits for, and that several can be made of before it.
+fn is_completed(r: &Routine) -> bool {
+    let is_one = r.class == Class::Put || is_nbi_get(r);
+    is_one && r.traffic_bytes() < LARGE.saturating_mul(r.all_calls())
+}
+
+fn is_nbi_get(r: &Routine) -> bool {
+    r.class == Class::Get && r.name.contains("_nbi")
+}
+
 fn quiets(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     let (quiets, ns) = sum(profile, is_quiet);
-    let (puts, put_ns) =
-        sum(profile, |r| r.class == Class::Put && r.traffic_bytes() < LARGE.saturating_mul(r.all_calls()));
+    let (calls, call_ns) = sum(profile, is_completed);
+    let (gets, _) = sum(profile, |r| is_completed(r) && is_nbi_get(r));
     // Where somebody waits for each, there is no batch to be made.
     let (meetings, _) = sum(profile, |r| matches!(r.class, Class::Wait | Class::Barrier | Class::Collective));
     // Over a network what a quiet costs is in the puts too, which cannot be under way together. On one host a put has
     // copied all when it returns.
-    let held_up = if profile.network.is_empty() { 0.0 } else { put_ns };
+    let held_up = if profile.network.is_empty() { 0.0 } else { call_ns };
     let share = ((ns + held_up) / core_ns(profile)).min(1.0);
-    if !is_often(quiets, puts) || share < WORTH || 2 * meetings >= quiets {
+    if !is_often(quiets, calls) || share < WORTH || 2 * meetings >= quiets {
         return None;
     }
+    let of = if 2 * gets > calls { "get" } else { "put" };
     Some(Finding {
-        what: format!("a quiet after nearly every put: {} quiets for {} puts", shown_count(quiets), shown_count(puts)),
+        what: format!(
+            "a quiet after nearly every {of}: {} quiets for {} {of}s",
+            shown_count(quiets),
+            shown_count(calls)
+        ),
         evidence: format!(
-            "{} in quiet, {} in puts{}",
+            "{} in quiet, {} in {of}s{}",
             shown_time(ns),
-            shown_time(put_ns),
+            shown_time(call_ns),
             costliest(profile, symbols, |name| name.contains("quiet"))
         ),
-        try_this: "one quiet after a batch of puts; shmem_fence where only their order matters; \
-                   shmem_put_signal to tell the target",
+        try_this: if of == "get" {
+            "one quiet after a batch of gets, or one get of a block: what is fetched can be read after the quiet"
+        } else {
+            "one quiet after a batch of puts; shmem_fence where only their order matters; shmem_put_signal to tell the \
+             target"
+        },
         share,
     })
 }

@@ -2,25 +2,29 @@
 
 use std::collections::BTreeMap;
 
-use crate::merge::{Merged, PeRow};
+use crate::merge::{Merged, PeRow, PhaseKey, Place};
 use crate::op::Class;
 use crate::report::{Symbols, line, shown_time};
 
-use super::{Finding, run_ns};
+use super::{Finding, polling, run_ns, serial_phase};
 
 /// How much more than the mean of the others the one has to work.
-const MORE: f64 = 1.5;
+pub(super) const MORE: f64 = 1.5;
 /// What it has to do more than the next PE, as a share of what it has to do more than the mean of the others.
 const ALONE: f64 = 0.5;
 /// Share of the run that has to be lost.
-const LOST: f64 = 0.15;
+pub(super) const LOST: f64 = 0.15;
 /// The same where PEs share cores: what the others do while they stand in line is part of the run as well.
 const LOST_IN_CROWD: f64 = 0.05;
 /// What it has to work more than the others, in nanoseconds: below, it is as likely the machine's noise.
-const LEAST_NS: f64 = 20e6;
+pub(super) const LEAST_NS: f64 = 20e6;
 
 /// See the module.
 pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
+    in_run(profile, symbols).or_else(|| serial_phase::find(profile, symbols))
+}
+
+fn in_run(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     if profile.pes.len() < 2 {
         return None;
     }
@@ -28,11 +32,15 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     let work = |pe: &PeRow| work_ns(pe, crowds.contains_key(&*pe.host));
     let one = profile.pes.iter().max_by_key(|pe| (work(pe), std::cmp::Reverse(pe.pe)))?;
     let others = || profile.pes.iter().filter(|pe| pe.pe != one.pe);
-    // What is known of the others is no more than that.
-    let most = |pe: &PeRow| if pe.queued_ns().is_some() { outside_ns(pe) } else { work(pe) };
+    // What is known of the others is no more than that, but for standing in line to ask again.
+    let asks = polling::waited_ns(profile);
+    let most = |pe: &PeRow| match pe.queued_ns() {
+        Some(_) => outside_ns(pe).saturating_sub(asks(pe).1),
+        None => work(pe),
+    };
     let mean = others().map(|pe| most(pe) as f64).sum::<f64>() / (profile.pes.len() - 1) as f64;
     let excess = (work(one) as f64 - mean).min(one.main_ns() as f64);
-    let waiting: f64 = others().map(|pe| pe.time_ns(may_wait) as f64).sum();
+    let waiting: f64 = others().map(|pe| waited_ns(pe, asks(pe)) as f64).sum();
     // Spread evenly, all PEs would end earlier by what is left of the excess, as far as there are cores for it.
     let pes = profile.pes.len() as f64;
     let blocked = was_blocked(one, excess);
@@ -45,29 +53,18 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     };
     // Who has a bit more to do before each meeting is what another rule is for.
     let is_habit = super::barrier_late::late_pe(profile, symbols) == Some(one.pe);
-    if !is_alone(work(one), others().map(work), mean)
-        || (work(one) as f64) < MORE * mean
-        || excess < LEAST_NS
-        || share < least
-        || stood
-        || is_habit
-    {
+    let is_one = is_alone(work(one), others().map(work), mean) && work(one) as f64 >= MORE * mean;
+    if !is_one || excess < LEAST_NS || share < least || stood || is_habit {
         return None;
     }
+    let does = if blocked { "is outside of the library alone" } else { "works alone" };
     let between = between(profile, one.pe, symbols);
-    let threads = if profile.pes.iter().any(|pe| pe.threads > 1) { " with all its threads" } else { "" };
-    let (does, on_core) = match blocked {
-        true => (
-            "is outside of the library alone",
-            format!(", on a core for {} in all", shown_time(one.on_core_ns() as f64)),
-        ),
-        false => ("works alone", String::new()),
-    };
     Some(Finding {
         what: format!("PE {} {does} for {} while others wait", one.pe, shown_time(excess)),
         evidence: format!(
-            "{} outside of the library{threads}{on_core}, {} in the mean of the others, who wait {} together{between}",
+            "{} outside of the library{}, {} in the mean of the others, who wait {} together{between}",
             shown_time(work(one) as f64),
+            how(profile, one, excess, blocked),
             shown_time(mean),
             shown_time(waiting)
         ),
@@ -81,8 +78,28 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     })
 }
 
+/// How a PE is outside of the library: with threads, on a core, with a lock.
+fn how(profile: &Merged, one: &PeRow, excess: f64, blocked: bool) -> String {
+    let threads = if profile.pes.iter().any(|pe| pe.threads > 1) { " with all its threads" } else { "" };
+    let mut how = threads.to_owned();
+    if blocked {
+        how.push_str(&format!(", on a core for {} in all", shown_time(one.on_core_ns() as f64)));
+    }
+    if one.held_ns as f64 > excess / 2.0 {
+        how.push_str(&format!(", {} of it with a lock", shown_time(one.held_ns as f64)));
+    }
+    how
+}
+
+/// Time in which a PE waits, in calls or by asking.
+fn waited_ns(pe: &PeRow, (asks_ns, between_ns): (u64, u64)) -> u64 {
+    // Tests of locks are both.
+    let tests = asks_ns.min(pe.time_ns(|class| class == Class::Lock));
+    pe.time_ns(may_wait).max(tests).saturating_sub(tests).saturating_add(asks_ns + between_ns).min(pe.main_ns())
+}
+
 /// Whether no other PE has nearly as much to do as the one that has most, compared with the `mean` of the others.
-fn is_alone(most: u64, others: impl Iterator<Item = u64>, mean: f64) -> bool {
+pub(super) fn is_alone(most: u64, others: impl Iterator<Item = u64>, mean: f64) -> bool {
     let next = others.max().unwrap_or(0) as f64;
     most as f64 - next >= ALONE * (most as f64 - mean)
 }
@@ -91,12 +108,15 @@ fn is_alone(most: u64, others: impl Iterator<Item = u64>, mean: f64) -> bool {
 fn between(profile: &Merged, pe: u32, symbols: &dyn Symbols) -> String {
     let most = profile.phases.iter().filter(|(_, sum)| sum.most().1 == pe && sum.pes() > 0);
     let most = most.max_by_key(|(_, sum)| sum.most().0.saturating_sub(sum.work_ns() / sum.pes()));
-    let place = |of: Option<&crate::merge::Place>, otherwise: &str| {
+    most.map_or_else(String::new, |(phase, _)| format!(", most of it {}", phase_name(phase, symbols)))
+}
+
+/// The two lines between which a phase is, for people.
+pub(super) fn phase_name((from, to): &PhaseKey, symbols: &dyn Symbols) -> String {
+    let place = |of: Option<&Place>, otherwise: &str| {
         of.map_or_else(|| otherwise.to_owned(), |place| line(place.file(), symbols))
     };
-    most.map_or_else(String::new, |((from, to), _)| {
-        format!(", most of it between {} and {}", place(from.as_ref(), "the start"), place(to.as_ref(), "the end"))
-    })
+    format!("between {} and {}", place(from.as_ref(), "the start"), place(to.as_ref(), "the end"))
 }
 
 /// Whether PEs may wait for others that work in calls of this class.

@@ -1,9 +1,11 @@
 //! Small gets one after another, each of which waits for its answer.
 
 use crate::merge::Merged;
+use crate::model::Routine;
 use crate::op::Class;
 use crate::report::{Symbols, shown_bytes, shown_count};
 
+use super::room::room;
 use super::{Finding, WORTH, compare_and_swap, core_ns, costliest, polling, shown_sum, sum};
 
 /// Calls of a PE before they are many.
@@ -11,33 +13,50 @@ const MANY: u64 = 10_000;
 /// Mean size below which a get costs its latency.
 const SMALL: u64 = 256;
 
+/// Share of the run that they have to take, and that gets which do not block have to.
+const DOMINATES: f64 = 5.0 * WORTH;
+const NBI: f64 = 0.20;
+
+fn is_contiguous(r: &Routine) -> bool {
+    r.class == Class::Get && !r.name.contains("iget") && !r.name.contains("ibget")
+}
+
 /// See the module.
 pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
-    let blocking = |r: &crate::model::Routine| {
-        r.class == Class::Get && !r.name.contains("_nbi") && !r.name.contains("iget") && !r.name.contains("ibget")
-    };
-    let (calls, ns) = sum(profile, blocking);
-    let bytes = profile.routines.iter().filter(|r| blocking(r)).map(|r| r.all_bytes()).fold(0, u64::saturating_add);
-    let share = (ns / core_ns(profile)).min(1.0);
+    let blocking = gets(profile, symbols, false);
+    // Over a network they are under way together, and take their time in the quiet.
+    blocking.or_else(|| if profile.network.is_empty() { gets(profile, symbols, true) } else { None })
+}
+
+fn gets(profile: &Merged, symbols: &dyn Symbols, nbi: bool) -> Option<Finding> {
+    let of = |r: &Routine| is_contiguous(r) && r.name.contains("_nbi") == nbi;
+    let (calls, ns) = sum(profile, of);
+    let bytes = profile.routines.iter().filter(|r| of(r)).map(|r| r.all_bytes()).fold(0, u64::saturating_add);
+    // While one PE hardly fetches or waits, the run takes what that one does.
+    let share = (ns / core_ns(profile)).min(room(profile, |class| class == Class::Get));
     let (a_pe, each) = (calls / (profile.pes.len() as u64).max(1), bytes / calls.max(1));
     // On one PE there is nothing to wait for.
-    if profile.pes.len() < 2 || a_pe < MANY || each >= SMALL || share < 5.0 * WORTH {
+    if profile.pes.len() < 2 || a_pe < MANY || each >= SMALL || share < if nbi { NBI } else { DOMINATES } {
         return None;
     }
     // What each compare-and-swap needs cannot be fetched with others, nor what one waits for.
     if compare_and_swap::is_fed_by(profile, calls) || polling::is_most(profile) {
         return None;
     }
+    let how = if nbi { "each by itself" } else { "one after another" };
     Some(Finding {
-        what: format!("{} small gets a PE, one after another", shown_count(a_pe)),
+        what: format!("{} small gets a PE, {how}", shown_count(a_pe)),
         evidence: format!(
             "{} each, {} over all PEs{}",
             shown_bytes(each),
-            shown_sum(profile, blocking),
+            shown_sum(profile, of),
             costliest(profile, symbols, |name| name.contains("get") || name.ends_with("_g"))
         ),
-        try_this: "fetch a block with one get, or a stride with shmem_iget; shmem_get_nbi for many at once, \
-                   then one quiet",
+        try_this: if nbi {
+            "fetch a block with one get, or a stride with shmem_iget"
+        } else {
+            "fetch a block with one get, or a stride with shmem_iget; shmem_get_nbi for many at once, then one quiet"
+        },
         share,
     })
 }

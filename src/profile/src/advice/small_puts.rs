@@ -1,6 +1,6 @@
-//! Many small blocking puts to one PE.
+//! Many small puts to one PE.
 
-use crate::merge::{Merged, SMALL, is_blocking_put};
+use crate::merge::{Merged, PeRow, SMALL, is_blocking_put, is_nbi_put};
 use crate::model::Routine;
 use crate::op::Class;
 use crate::report::{Symbols, shown_count};
@@ -12,21 +12,35 @@ const MANY: u64 = 10_000;
 /// Share of a PE's puts that go to one peer.
 const ONE_PEER: f64 = 0.5;
 
+/// Share of the run that puts which do not block have to take: over a network small ones travel together.
+const NBI: f64 = 0.10;
+
 /// See the module.
 pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
+    let blocking = puts(profile, symbols, is_blocking_put, |pe| pe.small_puts, WORTH);
+    blocking.or_else(|| puts(profile, symbols, is_nbi_put, |pe| pe.small_nbi_puts, NBI))
+}
+
+fn puts(
+    profile: &Merged,
+    symbols: &dyn Symbols,
+    is_it: fn(&Routine) -> bool,
+    small: fn(&PeRow) -> u64,
+    least: f64,
+) -> Option<Finding> {
     // Routines that move large blocks as well take their time for those.
-    let of = |r: &Routine| is_blocking_put(r) && r.traffic_bytes() < SMALL.saturating_mul(r.all_calls());
+    let of = |r: &Routine| is_it(r) && r.traffic_bytes() < SMALL.saturating_mul(r.all_calls());
     let (puts, ns) = sum(profile, of);
     let share = (ns / core_ns(profile)).min(1.0);
-    let worst = profile.pes.iter().max_by_key(|pe| (pe.small_puts, std::cmp::Reverse(pe.pe)))?;
-    let (calls, (to, most)) = (worst.small_puts, worst.most_puts?);
+    let worst = profile.pes.iter().max_by_key(|pe| (small(pe), std::cmp::Reverse(pe.pe)))?;
+    let (calls, (to, most)) = (small(worst), worst.most_puts?);
     // What is sent between two meetings, or before each wait, is a message already.
     let (meetings, _) = sum(profile, |r| matches!(r.class, Class::Wait | Class::Barrier | Class::Collective));
     if 2 * meetings >= puts {
         return None;
     }
     // Scattered small puts are a program's nature; a run of them to one peer can be one message.
-    if share < WORTH || calls < MANY || (most.calls as f64) < ONE_PEER * worst.puts as f64 || Some(worst.pe) == to {
+    if share < least || calls < MANY || (most.calls as f64) < ONE_PEER * worst.puts as f64 || Some(worst.pe) == to {
         return None;
     }
     let to = to.map_or("others".to_owned(), |pe| format!("PE {pe}"));

@@ -1,6 +1,8 @@
 //! Each rule fires on what it is for, and none on a clean program. `cores`: the rules that have to know whether a PE
 //! had one.
 
+mod asking;
+mod beside;
 mod cores;
 mod late;
 mod never_returned;
@@ -11,7 +13,9 @@ use crate::model::{Job, Pe, Profile, Progress, Routine, SizeCount};
 use crate::op::{Class, find as op};
 use crate::report::NoSymbols;
 use crate::size::size_class;
-use crate::tables::{Algorithm, Cause, CodePlace, HotLine, PeTables, Peer, Rate, Releaser, Sync, Team, Traffic};
+use crate::tables::{
+    Algorithm, Cause, CodePlace, HotLine, Module, PeTables, Peer, Rate, Releaser, Sync, Team, Traffic,
+};
 
 use super::{Finding, RULES};
 
@@ -146,6 +150,7 @@ fn each_rule_fires_on_what_it_is_for() {
         ),
         ("polling", profile(&[routine("shmem_long_test", Class::Test, 5_000_000, 0, 300 * MS)], 0.25)),
         ("heap", profile(&[routine("shmem_malloc", Class::Memory, 500, 0, 200 * MS)], 0.25)),
+        ("contexts-and-teams", beside::contexts(200 * MS)),
         ("serial-pe", uneven(900 * MS, 100 * MS)),
         (
             "barriers-per-byte",

@@ -61,6 +61,8 @@ fn groups(profile: &Merged) -> Option<Groups<'_>> {
     let waiting: f64 = less.1.iter().map(|pe| pe.time_ns(may_wait).min(pe.main_ns()) as f64).sum();
     let elapsed = profile.efficiencies.run.elapsed_most as f64;
     let share = ((most - middle) / elapsed).min(waiting / run_ns(profile));
+    // Where they are late in turn, each meeting waits for one of them.
+    let share = if in_meetings >= for_flags { share.max(to_them / run_ns(profile)) } else { share };
     let is_lost = share >= LOST && share * elapsed >= LEAST_NS;
     let is_known = match in_meetings >= for_flags {
         true => to_them >= TO_THEM * in_meetings && to_them >= KNOWN * share * run_ns(profile),

@@ -60,6 +60,14 @@ pub struct PeRow {
     pub small_puts: u64,
     /// Calls that ask whether something has happened: tests, and fetches of one variable.
     pub asks: u64,
+    /// Their time in nanoseconds.
+    pub asks_ns: u64,
+    /// Time in gets and swaps of routines nearly all of whose calls are of one word, in nanoseconds.
+    pub one_word_ns: u64,
+    /// As [`Self::small_puts`], of puts that do not block.
+    pub small_nbi_puts: u64,
+    /// How long it had locks, in nanoseconds.
+    pub held_ns: u64,
     /// Puts and signals to any PE, and to the one that gets most of them.
     pub puts: u64,
     pub most_puts: Option<(Option<u32>, Traffic)>,
@@ -109,8 +117,12 @@ impl PeRow {
             ns,
             bytes: sum(&Routine::traffic_bytes),
             blocking_gets: sum(&|r| all_if(r.class == Class::Get && !r.name.contains("_nbi"), r)),
-            small_puts: sum(&small_puts),
+            small_puts: sum(&|r| if is_blocking_put(r) { small(r) } else { 0 }),
+            small_nbi_puts: sum(&|r| if is_nbi_put(r) { small(r) } else { 0 }),
+            held_ns: pe.tables.locks.iter().map(|lock| lock.held_ns).fold(0, u64::saturating_add),
             asks: sum(&|r| all_if(is_ask(r), r)),
+            asks_ns: sum(&|r| if is_ask(r) { r.spent_ns() } else { 0 }),
+            one_word_ns: sum(&|r| if is_of_one_word(pe, r) { r.spent_ns() } else { 0 }),
             puts: pe.tables.peers.iter().map(|p| p.put.calls).fold(0, u64::saturating_add),
             most_puts: most.map(|p| (p.pe, p.put)),
         }
@@ -192,6 +204,21 @@ pub fn is_ask(r: &Routine) -> bool {
     r.class == Class::Test || r.name == "shmem_test_lock" || r.name.ends_with("_atomic_fetch")
 }
 
+/// Share of a routine's calls that have to be of one word for it to be asked for.
+const ONE_WORD: f64 = 0.9;
+
+/// Whether so many calls, by word, are nearly all of a routine's and of one word, as far as samples of them tell.
+pub(crate) fn are_of_one_word(calls: impl Iterator<Item = u64>, r: &Routine) -> bool {
+    let (most, all) = calls.fold((0, 0_u64), |(most, all), calls| (most.max(calls), all.saturating_add(calls)));
+    // Rows are kept of words that are asked for often: of a scan over many words, few are left.
+    all >= r.all_calls() / 2 && all > 0 && most as f64 >= ONE_WORD * all as f64
+}
+
+fn is_of_one_word(pe: &Pe, r: &Routine) -> bool {
+    let lines = pe.tables.lines.iter().filter(|line| line.routine == r.name);
+    (r.class == Class::Get || r.name.contains("swap")) && are_of_one_word(lines.map(|line| line.calls), r)
+}
+
 fn is_issue(r: &Routine) -> bool {
     r.name.contains("_nbi")
 }
@@ -208,10 +235,12 @@ pub fn is_blocking_put(r: &Routine) -> bool {
     r.class == Class::Put && !r.name.contains("_nbi")
 }
 
-fn small_puts(r: &Routine) -> u64 {
-    if !is_blocking_put(r) {
-        return 0;
-    }
+/// Whether a routine is a put that does not block.
+pub fn is_nbi_put(r: &Routine) -> bool {
+    r.class == Class::Put && r.name.contains("_nbi")
+}
+
+fn small(r: &Routine) -> u64 {
     let small = r.sizes.iter().filter(|s| size_bounds(usize::from(s.class)).1 < SMALL);
     small.fold(0, |sum, s| sum.saturating_add(s.calls))
 }

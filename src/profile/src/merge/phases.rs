@@ -71,6 +71,11 @@ impl PhaseSum {
         self.by_pe.get(&pe).map_or(0, |of| of.work_ns)
     }
 
+    /// Time of one of them in the library before the meeting that ends it, without waits and locks.
+    pub fn calls_of(&self, pe: u32) -> u64 {
+        self.by_pe.get(&pe).map_or(0, |of| of.library_ns.saturating_sub(of.waits_ns))
+    }
+
     /// Most time outside of the library of a PE, and the first such PE.
     pub fn most(&self) -> (u64, u32) {
         self.by_pe.iter().fold((0, 0), |most, (pe, of)| more(most, (of.work_ns, *pe)))

@@ -1,6 +1,7 @@
 //! PEs that others wait for in calls of all.
 
 use super::*;
+use crate::tables::Phase;
 
 /// A PE that comes last to the meetings of its own team is late as often as it can be.
 #[test]
@@ -64,6 +65,55 @@ fn who_is_late_now_and_then_works_longer() {
     };
     assert_eq!(names(&late([600 * MS, 950 * MS])), ["barrier-late"]);
     assert!(!names(&late([800 * MS, 800 * MS])).contains(&"barrier-late"));
+}
+
+/// Another line, with another PE, that loses as much as a finding is for, is named with the first.
+#[test]
+fn who_is_late_at_another_line_is_named_too() {
+    let mut late = profile(&[], 0.25);
+    for pe in &mut late.pes {
+        pe.tables.teams = vec![Team { stride: 1, size: 4, calls: 20, ..Team::default() }];
+        pe.tables.sync_every = 1;
+        let after = |number: u64| match (pe.pe, number / 10) {
+            (1, 0) => 44 * MS,
+            (2, 1) => 21 * MS,
+            _ => 0,
+        };
+        let sync = |number: u64| {
+            let begin_ns = number * 45 * MS + 1;
+            let phase = Phase { begin_ns, ..Phase::default() };
+            Sync { address: number / 10, phase, ..barrier_at(number, begin_ns + after(number)) }
+        };
+        pe.tables.syncs = (0..20).map(sync).collect();
+        let waits = match pe.pe {
+            1 => 210 * MS,
+            2 => 440 * MS,
+            _ => 650 * MS,
+        };
+        pe.routines = vec![routine("shmem_barrier_all", Class::Barrier, 20, 0, waits)];
+        let path = "/bin/x".into();
+        pe.tables.modules = vec![Module { start: 0, end: 100, path, ..Module::default() }];
+    }
+    let found = findings(&late);
+    let (name, finding) = &found[0];
+    assert_eq!((*name, found.len()), ("barrier-late", 1), "{found:?}");
+    assert!(finding.what.contains("waits for PE 1: it was last 10 of 10 times"), "{finding:?}");
+    assert!(finding.evidence.contains("; and shmem_barrier_all waits for PE 2"), "{finding:?}");
+    assert!(finding.evidence.ends_with(", up to 16 %"), "{finding:?}");
+}
+
+/// Two PEs that are late in turn cost more than they have to do more in all.
+#[test]
+fn late_in_turn_is_lost_each_time() {
+    let mut turns = halves(400 * MS, 200 * MS);
+    for pe in &mut turns.pes {
+        let late = |number: u64| u64::from(pe.pe) == 1 + 2 * (number % 2);
+        let at = |number: u64| number * 100 * MS + if late(number) { 80 * MS } else { 0 };
+        pe.tables.syncs = (0..10).map(|number| barrier_at(number, at(number))).collect();
+    }
+    let found = findings(&turns);
+    assert_eq!(found[0].0, "uneven-work", "{found:?}");
+    assert!((found[0].1.share - 0.6).abs() < 0.01, "{found:?}");
 }
 
 /// One that is late once, for long, is late by what it does then.

@@ -1,0 +1,107 @@
+//! Waiting by asking, and what one PE that has something else to do leaves to be saved.
+
+use super::*;
+use crate::tables::{LastPhase, Lock, Phase};
+
+/// Four PEs of one second, of which all but the first call this routine for so long.
+fn but_one(name: &str, class: Class, calls: u64, ns: u64) -> Profile {
+    let mut all = profile(&[], 0.25);
+    for pe in &mut all.pes[1..] {
+        pe.routines = vec![routine(name, class, calls, 8, ns)];
+        let object = (1, 64);
+        let line = HotLine { peer: 0, object, routine: name.into(), calls, ns };
+        pe.tables.lines = vec![line];
+        let traffic = Traffic { calls, bytes: 8 * calls };
+        pe.tables.peers = vec![Peer { pe: Some(0), get: traffic, ..Peer::default() }];
+    }
+    all
+}
+
+/// While one PE has something else to do all the time, it is that one's work that is waited for, however the others do
+/// so.
+#[test]
+fn who_works_while_others_ask_is_the_one() {
+    for (name, class) in [
+        ("shmem_long_atomic_fetch", Class::Amo),
+        ("shmem_long_g", Class::Get),
+        ("shmem_long_get", Class::Get),
+        ("shmem_test_lock", Class::Lock),
+    ] {
+        let asked = but_one(name, class, 1_000_000, 800 * MS);
+        let found = findings(&asked);
+        assert_eq!(names(&asked), ["serial-pe"], "{name}: {found:?}");
+        assert!(found[0].1.what.starts_with("PE 0 works alone for 800 ms"), "{found:?}");
+        // Where that one asks as well, it can be saved.
+        let mut all = asked.clone();
+        all.pes[0].routines = all.pes[1].routines.clone();
+        assert_eq!(names(&all), ["polling"], "{name}: {:?}", findings(&all));
+    }
+}
+
+/// Gets of more than an element are no flag.
+#[test]
+fn gets_of_blocks_do_not_ask() {
+    let mut blocks = but_one("shmem_getmem", Class::Get, 100_000, 400 * MS);
+    blocks.pes.iter_mut().flat_map(|pe| &mut pe.routines).for_each(|r| r.bytes[2] = 200 * r.calls[2]);
+    assert!(!names(&blocks).contains(&"polling"), "{:?}", findings(&blocks));
+}
+
+/// A lock that somebody made of swaps: it is set back far less often than it is tried.
+#[test]
+fn a_lock_of_swaps_is_polled() {
+    let name = "shmem_long_atomic_swap";
+    let swap = routine(name, Class::Amo, 1_000_000, 8, 200 * MS);
+    let set = |calls| routine("shmem_long_atomic_set", Class::Amo, calls, 8, MS);
+    let of = |sets| of_one_word(&[swap.clone(), set(sets)], name);
+    assert_eq!(names(&of(1000)), ["polling"], "{:?}", findings(&of(1000)));
+    assert!(!names(&of(900_000)).contains(&"polling"));
+}
+
+/// Locks that one PE hardly waits for cost no more than what that one leaves; who holds them is named.
+#[test]
+fn locks_cost_what_the_busiest_pe_leaves() {
+    let mut one = but_one("shmem_set_lock", Class::Lock, 900, 600 * MS);
+    assert!(!names(&one).contains(&"locks"), "{:?}", findings(&one));
+    one.pes[0].routines = vec![routine("shmem_set_lock", Class::Lock, 900, 0, 300 * MS)];
+    for pe in &mut one.pes {
+        let held_ns = if pe.pe == 2 { 300 * MS } else { 10 * MS };
+        pe.tables.locks = vec![Lock { object: Some((1, 64)), taken: 900, held_ns, ..Lock::default() }];
+    }
+    let found = findings(&one);
+    let (_, locks) = found.iter().find(|(name, _)| *name == "locks").expect("locks");
+    assert!((locks.share - 0.3).abs() < 1e-9, "{locks:?}");
+    assert!(locks.evidence.contains("; PE 2 holds them for 300 ms of 330 ms"), "{locks:?}");
+}
+
+/// First PE 0 works while the others ask whether it is through, then PE 2 while they wait at a barrier: neither has
+/// much more to do than the other.
+#[test]
+fn who_works_alone_in_a_phase_is_named() {
+    let mut phases = profile(&[], 0.25);
+    let op = op("shmem_barrier_all").unwrap();
+    for pe in &mut phases.pes {
+        let (first, second) = (pe.pe == 0, pe.pe == 2);
+        let asks = if first { 0 } else { 480 * MS };
+        let barrier = if second { 0 } else { 480 * MS };
+        pe.routines = vec![
+            routine("shmem_long_atomic_fetch", Class::Amo, if first { 0 } else { 1_000_000 }, 8, asks),
+            routine("shmem_barrier_all", Class::Barrier, 2, 0, barrier),
+        ];
+        pe.tables.teams = vec![Team { stride: 1, size: 4, calls: 2, ..Team::default() }];
+        pe.tables.sync_every = 1;
+        let sync = |number: u64, arrived_ns: u64, library_ns: u64| {
+            let from = (number > 0).then_some((number, op));
+            let phase = Phase { from, begin_ns: 1 + number * 500 * MS, library_ns, waits_ns: 0 };
+            let (address, left_ns) = (number + 1, (number + 1) * 500 * MS);
+            Sync { op, address, number, arrived_ns, left_ns, phase, ..Sync::default() }
+        };
+        let late = if second { 1000 * MS } else { 520 * MS };
+        pe.tables.syncs = vec![sync(0, 500 * MS, asks), sync(1, late, 0)];
+        let phase = Phase { from: Some((2, op)), begin_ns: 1000 * MS, ..Phase::default() };
+        pe.tables.last_phases = vec![LastPhase { phase, end_ns: 1000 * MS }];
+    }
+    let found = findings(&phases);
+    let (_, serial) = found.iter().find(|(name, _)| *name == "serial-pe").expect("serial-pe");
+    assert!(serial.what.starts_with("PE 0 works alone for 480 ms between the start and "), "{serial:?}");
+    assert!(!names(&phases).contains(&"polling"), "{found:?}");
+}
