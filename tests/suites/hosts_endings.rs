@@ -85,6 +85,20 @@ fn a_part_that_is_killed_is_a_lost_host() {
     }
 }
 
+/// From a person or a batch system there: PEs may have handlers for it.
+#[test]
+fn a_signal_to_a_part_is_named_with_its_host() {
+    let Some(net) = Hosts::new(2) else { return };
+    let binary = plain("part-signal");
+    for (host, number, name) in [("b", libc::SIGTERM, "15 (termination)"), ("a", libc::SIGHUP, "1 (hang-up)")] {
+        let running = started(net.oshrun(2).arg(&binary).arg("wait"), &binary, 4);
+        let part = net.part(host);
+        let outcome = ends(running, &binary, || assert!(system::signal(part, number))).expect_code(128 + number);
+        let text = format!("oshrun: host {host}: its oshrun got signal {name}\n");
+        assert_eq!(outcome.stderr, text, "{}", outcome.describe());
+    }
+}
+
 #[test]
 fn nothing_outlives_an_oshrun_that_is_killed() {
     let Some(net) = Hosts::new(3) else { return };
@@ -231,6 +245,8 @@ fn a_host_that_cannot_be_reached_is_named_with_what_the_agent_printed() {
         assert!(outcome.elapsed < SOON, "{}", outcome.describe());
         // Where not all hosts are there, nothing runs.
         assert_eq!(outcome.stdout, "", "{}", outcome.describe());
+        // Those that are there are ended without a word.
+        assert!(!outcome.stderr.contains("signal 15"), "{}", outcome.describe());
         outcome
     };
     let start = "host b: oshrun could not be started there: `";

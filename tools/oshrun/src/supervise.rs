@@ -213,6 +213,9 @@ impl Supervisor {
             }
             _ => {}
         }
+        if meaning == Meaning::End && self.leave_job(number) {
+            return;
+        }
         if meaning == Meaning::End {
             // Before a PE can act on it.
             self.job.set_interrupted(number);
@@ -223,7 +226,7 @@ impl Supervisor {
                 self.verdict.interrupt.get_or_insert((number, Instant::now()));
                 // A second time, whoever asks means it.
                 if std::mem::replace(&mut self.verdict.interrupted, true) {
-                    self.end(128 + number);
+                    self.conclude(None, 128 + number);
                     if let Some(ending) = &mut self.verdict.ending {
                         ending.hurry(Instant::now());
                     }

@@ -138,6 +138,8 @@ struct Head<'a> {
     status: Option<i32>,
     ending: bool,
     interrupted: bool,
+    /// That a signal came to the part of a host has been said.
+    signalled: bool,
     lost: Option<Lost>,
     survival: Survival,
 }

@@ -117,10 +117,9 @@ impl Waiting {
             if token != LINK {
                 while let Some(number) = self.signals.next() {
                     if signals::meaning(number) == Meaning::End {
-                        return Err(Failure {
-                            status: 128 + number,
-                            message: pellucid_core::os::signal::describe(number),
-                        });
+                        // The head says so, unless it has sent it itself. There is nothing to do here any more.
+                        self.link.send(&ToHead::Signalled { number }, &self.epoll);
+                        rest.push(ToDaemon::Bye {});
                     }
                 }
                 continue;

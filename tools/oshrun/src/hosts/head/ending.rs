@@ -128,6 +128,25 @@ impl Head<'_> {
         self.decide_exit(Some(text), 1);
     }
 
+    /// The part of a host has got a signal that asks for the end, which was not from here.
+    pub(super) fn signalled(&mut self, number: usize, signal: i32) {
+        let host = &self.hosts[number];
+        if self.ending || host.phase >= Phase::Done {
+            return;
+        }
+        let what = format!("its oshrun got {}", pellucid_core::os::signal::describe(signal));
+        if host.phase > Phase::Running || (self.options.survive && host.begun) {
+            return self.lose(number, &what);
+        }
+        // Those of all hosts may get one, as when a batch job is cancelled.
+        if !std::mem::replace(&mut self.signalled, true) && !self.interrupted {
+            self.output.say(&format!("host {}: {what}", host.place.host));
+        }
+        if host.phase < Phase::Running {
+            self.end(128 + signal);
+        }
+    }
+
     /// Shows all daemons that this oshrun is there, and finds those of which nothing is heard.
     pub(super) fn keep_links(&mut self, now: Instant) {
         let mut silent = Vec::new();

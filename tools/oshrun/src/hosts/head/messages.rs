@@ -166,6 +166,7 @@ impl Head<'_> {
                     self.end(128 + signal);
                 }
             }
+            ToHead::Signalled { number: signal } => self.signalled(number, signal),
             other => self.handle_losses(number, other),
         }
     }

@@ -117,6 +117,7 @@ impl<'a> Head<'a> {
             status: None,
             ending: false,
             interrupted: false,
+            signalled: false,
             lost: None,
             survival: Survival::default(),
         };
