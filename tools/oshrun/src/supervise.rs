@@ -75,6 +75,8 @@ pub struct Verdict {
     status: Option<i32>,
     /// The job is being ended.
     ending: Option<Ending>,
+    /// It does not end by itself: what went wrong was said.
+    cut_short: bool,
     /// Since when a PE asks for the end.
     asked: Option<Instant>,
     /// A signal to us asked for the end.

@@ -77,7 +77,8 @@ impl Supervisor {
             }
             _ => {
                 text.iter().for_each(|text| self.output.say(text));
-                self.end(status);
+                self.verdict.cut_short |= text.is_some();
+                self.end_quietly(status);
             }
         }
     }
