@@ -87,6 +87,8 @@ fn hosts_are_filled_as_asked() {
         (&["--hosts", "-x"], "is no name of a host"),
         (&["--hosts", "x", "--hostfile", file], "--hosts and --hostfile exclude each other"),
         (&["--hostfile", "/no/such/file"], "No such file"),
+        (&["--hostfile", "/dev/zero"], "/dev/zero: larger than 16 MiB, which is no list of hosts"),
+        (&["--hosts", "x:99999999999"], "too large, at most 16777216 PEs make a job"),
         (&["--launch-agent", " ", "--hosts", "x"], "expected a command"),
         (&["--dashboard", "--hosts", "localhost,x:2"], "PE 1 is to be on x"),
         (&["--gdb", "--survive", "-x", "SHMEM_TRANSPORT=ofi"], "option --gdb: not with --survive"),

@@ -85,6 +85,20 @@ fn a_part_that_is_killed_is_a_lost_host() {
     }
 }
 
+/// From a person or a batch system there: PEs may have handlers for it.
+#[test]
+fn a_signal_to_a_part_is_named_with_its_host() {
+    let Some(net) = Hosts::new(2) else { return };
+    let binary = plain("part-signal");
+    for (host, number, name) in [("b", libc::SIGTERM, "15 (termination)"), ("a", libc::SIGHUP, "1 (hang-up)")] {
+        let running = started(net.oshrun(2).arg(&binary).arg("wait"), &binary, 4);
+        let part = net.part(host);
+        let outcome = ends(running, &binary, || assert!(system::signal(part, number))).expect_code(128 + number);
+        let text = format!("oshrun: host {host}: its oshrun got signal {name}\n");
+        assert_eq!(outcome.stderr, text, "{}", outcome.describe());
+    }
+}
+
 #[test]
 fn nothing_outlives_an_oshrun_that_is_killed() {
     let Some(net) = Hosts::new(3) else { return };
@@ -122,6 +136,21 @@ fn a_part_that_stands_still_is_lost_in_the_end() {
     let outcome = ends_within(within, running, &binary, || assert!(system::signal(part, libc::SIGSTOP)));
     let why = "lost host b (PEs 2 to 3): nothing was heard of it for 30 s, although its host answers";
     outcome.expect_code(1).expect_text(&[why]);
+}
+
+/// Whoever asks for the end is told who holds it up, and need not wait.
+#[test]
+fn a_part_that_stands_still_is_named_and_left_at_a_second_interrupt() {
+    let Some(net) = Hosts::new(2) else { return };
+    let binary = plain("waits");
+    let running = started(net.oshrun(2).arg(&binary).arg("wait"), &binary, 4);
+    let (root, part) = (running.pid(), net.part("b"));
+    assert!(system::signal(part, libc::SIGSTOP));
+    assert!(system::signal(root, libc::SIGINT));
+    // Longer than until it is named.
+    std::thread::sleep(Duration::from_secs(6));
+    let outcome = ends(running, &binary, || assert!(system::signal(root, libc::SIGINT))).expect_code(130);
+    outcome.expect_text(&["waiting for host b (PEs 2 to 3): nothing was heard from there for "]);
 }
 
 /// As many seconds as were too many before.
@@ -231,6 +260,8 @@ fn a_host_that_cannot_be_reached_is_named_with_what_the_agent_printed() {
         assert!(outcome.elapsed < SOON, "{}", outcome.describe());
         // Where not all hosts are there, nothing runs.
         assert_eq!(outcome.stdout, "", "{}", outcome.describe());
+        // Those that are there are ended without a word.
+        assert!(!outcome.stderr.contains("signal 15"), "{}", outcome.describe());
         outcome
     };
     let start = "host b: oshrun could not be started there: `";
@@ -315,6 +346,28 @@ fn a_host_whose_agent_does_not_answer_is_named_soon() {
     let (x, y) = (format!("host x: no answer from `{}", agent.display()), "host y: no answer from `");
     assert!(outcome.elapsed < SOON && outcome.code() != 0, "{}", outcome.describe());
     outcome.expect_text(&[&x, y]);
+}
+
+#[test]
+fn a_host_that_has_not_answered_is_named_at_a_time_limit() {
+    let agent = tree::scratch("hosts").join(format!("mute-limit-{}.sh", std::process::id()));
+    write_script(&agent, "#!/bin/sh\nif [ \"$1\" = y ]; then exec sleep 60; fi\nshift\nexec \"$@\"\n");
+    let job = Job::new(tree::tool("oshrun")).arg("--launch-agent").arg(&agent).args(["--timeout", "2"]);
+    let outcome = job.args(["--hosts", "x,y", "true"]).limit(60).run().expect_code(124);
+    assert!(outcome.elapsed < SOON, "{}", outcome.describe());
+    outcome.expect_text(&["--timeout", "host y (PE 1) has not answered yet, and no PE is started before"]);
+}
+
+/// A link that is down for a moment, while the part of a host looks for the way back.
+#[test]
+fn the_way_back_is_tried_again() {
+    let Some(net) = Hosts::new(2) else { return };
+    net.cut("b");
+    let running = net.oshrun(1).args(["sh", "-c", "echo started"]).limit(60).start();
+    // Longer than one try.
+    std::thread::sleep(Duration::from_secs(5));
+    net.mend("b");
+    assert_eq!(running.wait().expect_code(0).stdout, "started\nstarted\n");
 }
 
 /// No PE waits for answers of those that have ended before it; in a long test, often.

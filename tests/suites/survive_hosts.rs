@@ -172,3 +172,13 @@ fn a_job_goes_on_without_a_host_whose_part_of_the_launcher_is_killed() {
     let outcome = rescued(&net, &binary, || assert!(system::signal(net.part("b"), 9))).expect_code(0);
     outcome.expect_text(&["lost host b (PEs 2 to 3): ", "rescue: OK", "2 of 4 PEs were left", "2 of 4 PEs were lost:"]);
 }
+
+#[test]
+fn a_job_goes_on_without_a_host_that_is_told_to_end() {
+    let Some(net) = Hosts::new(2) else { return };
+    let binary = rescue("survive-rescue-term");
+    let outcome = rescued(&net, &binary, || assert!(system::signal(net.part("b"), 15))).expect_code(0);
+    let lost =
+        "lost host b (PEs 2 to 3): its oshrun got signal 15 (termination); the job goes on without it (--survive)";
+    outcome.expect_text(&[lost, "rescue: OK", "2 of 4 PEs were left", "2 of 4 PEs were lost:"]);
+}

@@ -209,7 +209,7 @@ fn run_on_this_host(options: &Options) -> Result<i32, Failure> {
     metrics::end(&companions, status);
     if let Some(directory) = trace {
         let pes = supervisor.pes.all();
-        results::show_trace(&directory, |pe, slot| supervisor.profile.as_ref()?.unreturned(0, pes, pe, slot));
+        results::show_trace(&directory, false, |pe, slot| supervisor.profile.as_ref()?.unreturned(0, pes, pe, slot));
     }
     if let (Some(kept), Some(profile)) = (kept, &supervisor.profile) {
         let pes = supervisor.pes.all();

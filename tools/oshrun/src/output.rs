@@ -6,9 +6,12 @@ use crate::sys::epoll::{Epoll, Interest};
 use crate::sys::file;
 use pellucid_profile::text::visible;
 use std::io::{self, Read};
+use std::time::{Duration, Instant};
 
 /// What one read takes: as much as a pipe holds.
 const BUFFER: usize = 64 << 10;
+/// How long the reader of a job that was ended before its time may take nothing.
+const LAST_READ: Duration = Duration::from_secs(10);
 
 /// All output of the job.
 pub struct Output {
@@ -209,6 +212,15 @@ impl Output {
     /// Whether everything that was read is written.
     pub fn is_written(&self) -> bool {
         self.sinks.is_idle()
+    }
+
+    /// For a job that was ended before its time: a reader who has stopped does not hold it up for ever. What it has not
+    /// read is dropped then, and that is said.
+    pub fn give_up_stuck(&mut self, now: Instant) {
+        for to in self.sinks.give_up(LAST_READ, now) {
+            let seconds = LAST_READ.as_secs();
+            self.say(&format!("output was dropped: nothing was read of {} for {seconds} s", to.name()));
+        }
     }
 
     /// A message of our own.

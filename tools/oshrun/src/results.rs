@@ -93,16 +93,19 @@ fn take(wanted: &Path, what: &str, option: &str) -> Result<OutputDir, Failure> {
     })
 }
 
-/// Says what is in the trace, and what is not. `unreturned`: see [`keep::finish`].
-pub fn show_trace(directory: &OutputDir, unreturned: impl Fn(u32, u32) -> Option<Unreturned>) {
+/// Says what is in the trace, and what is not. `explained`: that something is missing was said with its cause.
+/// `unreturned`: see [`keep::finish`].
+pub fn show_trace(directory: &OutputDir, explained: bool, unreturned: impl Fn(u32, u32) -> Option<Unreturned>) {
     let (summary, problems) = keep::finish(directory, None, unreturned);
+    let explained = explained || !problems.is_empty();
     for problem in problems {
         pellucid_profile::say!("oshrun: trace: {problem}");
     }
     let lost: String = summary.losses.phrases().iter().map(|phrase| format!(", {phrase}")).collect();
     let path = shell_word(directory.path());
     if summary.events == 0 {
-        let why = if lost.is_empty() { ": no PE made a call while tracing was on" } else { "" };
+        // A PE that could not record its calls has said so itself.
+        let why = if lost.is_empty() && !explained { ": no PE has recorded a call" } else { "" };
         pellucid_profile::say!("oshrun: the trace is empty{lost}{why}");
         return;
     }

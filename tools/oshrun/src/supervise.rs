@@ -75,6 +75,8 @@ pub struct Verdict {
     status: Option<i32>,
     /// The job is being ended.
     ending: Option<Ending>,
+    /// It does not end by itself: what went wrong was said.
+    cut_short: bool,
     /// Since when a PE asks for the end.
     asked: Option<Instant>,
     /// A signal to us asked for the end.
@@ -213,6 +215,9 @@ impl Supervisor {
             }
             _ => {}
         }
+        if meaning == Meaning::End && self.leave_job(number) {
+            return;
+        }
         if meaning == Meaning::End {
             // Before a PE can act on it.
             self.job.set_interrupted(number);
@@ -223,7 +228,7 @@ impl Supervisor {
                 self.verdict.interrupt.get_or_insert((number, Instant::now()));
                 // A second time, whoever asks means it.
                 if std::mem::replace(&mut self.verdict.interrupted, true) {
-                    self.end(128 + number);
+                    self.conclude(None, 128 + number);
                     if let Some(ending) = &mut self.verdict.ending {
                         ending.hurry(Instant::now());
                     }

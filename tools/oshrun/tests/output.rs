@@ -119,6 +119,34 @@ fn a_slow_reader_holds_up_neither_signals_nor_memory() {
     assert!(started.elapsed() < SOON, "{:?}", started.elapsed());
 }
 
+/// The job was ended before its time: what nobody reads does not keep it for ever. Whoever reads slowly gets all.
+#[test]
+fn a_reader_who_has_stopped_does_not_keep_a_job_that_was_ended() {
+    let started = Instant::now();
+    let mut child = command(&["--timeout", "1", "-n", "2", "yes"]).spawn().unwrap();
+    let mut err = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(124), "{err}");
+    assert!(err.contains("output was dropped: nothing was read of standard output for 10 s"), "{err}");
+    assert!(started.elapsed() < common::LONG, "{:?}", started.elapsed());
+}
+
+#[test]
+fn a_slow_reader_gets_all_of_a_job_that_was_ended() {
+    let script = "awk 'BEGIN { for (i = 0; i < 20000; i++) print \"line\", i }'; echo end; kill -9 $$";
+    let mut child = common::start(&[], script);
+    let mut out = child.stdout.take().unwrap();
+    let mut text = vec![0; 8 << 10];
+    for begin in [0, 4 << 10] {
+        std::thread::sleep(Duration::from_secs(6));
+        out.read_exact(&mut text[begin..begin + (4 << 10)]).unwrap();
+    }
+    out.read_to_end(&mut text).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(137));
+    assert_eq!(text.iter().filter(|byte| **byte == b'\n').count(), 20_001);
+    assert!(text.ends_with(b"\nend\n"));
+}
+
 #[test]
 fn everything_written_before_a_death_comes_before_its_report() {
     let result = shell(&["-n", "1"], "echo last words >&2; kill -ABRT $$");

@@ -27,14 +27,16 @@ pub struct Invitation {
     pub answer: String,
     /// Where the head listens, the likeliest first.
     pub addresses: Vec<SocketAddr>,
+    /// The host, as the user calls it; empty where the head does not say.
+    pub name: String,
 }
 
 impl Invitation {
     /// As a line.
     pub fn line(&self) -> String {
         let addresses: Vec<String> = self.addresses.iter().map(SocketAddr::to_string).collect();
-        let Self { host, secret, answer, .. } = self;
-        format!("{GREETING} {host} {secret} {answer} {}\n", addresses.join(","))
+        let Self { host, secret, answer, name, .. } = self;
+        format!("{GREETING} {host} {secret} {answer} {} {name}\n", addresses.join(","))
     }
 
     /// From a line.
@@ -46,6 +48,7 @@ impl Invitation {
             secret: next()?.into(),
             answer: next()?.into(),
             addresses: next()?.split(',').map(|address| address.parse().ok()).collect::<Option<_>>()?,
+            name: next().unwrap_or_default().into(),
         })
     }
 }
@@ -95,6 +98,7 @@ mod tests {
             secret: "ab".into(),
             answer: "cd".into(),
             addresses: vec!["10.0.0.1:4711".parse().unwrap(), "[fd00::1]:4712".parse().unwrap()],
+            name: "node-b".into(),
         };
         assert_eq!(Invitation::parse(&invitation.line()), Some(invitation));
         for wrong in [

@@ -1,11 +1,11 @@
 //! The hosts that a batch system has given to this job, where one has: Slurm, PBS, LSF.
 
-use super::list::Host;
+use super::list::{self, Host};
 use crate::program;
 use std::collections::BTreeMap;
 use std::env;
 use std::ffi::OsStr;
-use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 /// What a batch system has given.
@@ -55,7 +55,7 @@ struct Around<'a> {
 /// Looks for an allocation in the environment. Error: there is one, and it cannot be read.
 pub fn find() -> Result<Found, String> {
     let variable = |name: &str| env::var(name).ok().filter(|value| !value.is_empty());
-    let read = |path: &str| fs::read_to_string(path).map_err(|error| format!("{path}: {error}"));
+    let read = |path: &str| list::text_of(Path::new(path)).map_err(|error| format!("{path}: {error}"));
     let path = env::var_os("PATH").unwrap_or_default();
     let is_program = |name: &str| program::locate_in(OsStr::new(name), &path).is_ok();
     let (expand, configuration) = (&host_names, &configuration);

@@ -66,11 +66,11 @@ fn try_run() -> Result<i32, Failure> {
     let signals = signals::take().map_err(|error| Failure::needs("read signals", error))?;
     let watchdog = Watchdog::start().map_err(|error| Failure::needs("start the watchdog process", error))?;
     let epoll = Epoll::new().map_err(|error| Failure::needs("wait for events", error))?;
-    let stream = connect(&invitation).map_err(failed)?;
+    let stream = connect(&invitation, &signals).map_err(failed)?;
     let mut link = Link::new(stream, LINK, &epoll).map_err(|error| Failure::needs("use the connection", error))?;
     link.trust();
     epoll.add(&signals, 0, Interest::Read).map_err(|error| Failure::needs("wait for events", error))?;
-    let mut waiting = Waiting { link, epoll, signals };
+    let mut waiting = Waiting { link, epoll, signals, host: invitation.name };
     let Some((order, said)) = waiting.order()? else {
         watchdog.stop();
         return Ok(0);
@@ -82,7 +82,7 @@ fn try_run() -> Result<i32, Failure> {
             return waiting.refuse(&failure);
         }
     };
-    let Waiting { link, epoll, signals } = waiting;
+    let Waiting { link, epoll, signals, .. } = waiting;
     // Not before: what serves metrics is to be nobody's child.
     process::adopt_orphans();
     epoll.remove(&signals);

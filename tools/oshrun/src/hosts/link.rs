@@ -196,6 +196,11 @@ impl Link {
         (silent >= limit).then(|| format!("nothing was heard of it for {} s{but}", limit.as_secs()))
     }
 
+    /// How long nothing has been heard of the other side, as far as this one listened.
+    pub fn silent(&self) -> Duration {
+        self.silent.sum
+    }
+
     /// Stops waiting for events.
     pub fn forget(&self, epoll: &Epoll) {
         epoll.remove(&self.stream);

@@ -1,7 +1,8 @@
 //! Which hosts there are, and which PEs run where.
 
 use crate::options::Options;
-use std::fs;
+use std::fs::File;
+use std::io::{self, Read};
 use std::ops::Range;
 use std::path::Path;
 
@@ -40,6 +41,8 @@ pub fn pes_text(pes: &Range<u32>) -> String {
 
 /// More PEs than this are a typing error.
 const MOST_PES: u64 = 1 << 24;
+/// A list of more bytes is none.
+const MOST_BYTES: u64 = 16 << 20;
 
 /// Reads `a,b:8,[::1]:2`.
 pub fn parse(text: &str) -> Result<Vec<Host>, String> {
@@ -49,7 +52,7 @@ pub fn parse(text: &str) -> Result<Vec<Host>, String> {
 /// Reads a host file: `name`, `name:8` or `name slots=8` on a line, comments from `#` on.
 pub fn read(path: &Path) -> Result<Vec<Host>, String> {
     let problem = |what: String| format!("option --hostfile: {}: {what}", path.display());
-    let text = fs::read_to_string(path).map_err(|error| problem(error.to_string()))?;
+    let text = text_of(path).map_err(|error| problem(error.to_string()))?;
     let mut hosts = Vec::new();
     for (number, line) in text.lines().enumerate() {
         let line = line.split('#').next().unwrap_or_default();
@@ -58,6 +61,20 @@ pub fn read(path: &Path) -> Result<Vec<Host>, String> {
         }
     }
     if hosts.is_empty() { Err(problem("names no host".into())) } else { Ok(hosts) }
+}
+
+/// The text of a file, or of a pipe, that lists hosts.
+///
+/// # Errors
+/// It cannot be read, or is larger than any list of hosts, as a device without an end is.
+pub fn text_of(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    File::open(path)?.take(MOST_BYTES + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > MOST_BYTES {
+        let what = format!("larger than {} MiB, which is no list of hosts", MOST_BYTES >> 20);
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, what));
+    }
+    Ok(text)
 }
 
 fn host_line(line: &str) -> Result<Host, String> {
@@ -94,6 +111,9 @@ fn host(text: &str) -> Result<Host, String> {
 }
 
 fn slots(text: &str) -> Result<u32, String> {
+    if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) && text.parse::<u32>().is_err() {
+        return Err(format!("{text:?}: too large, at most {MOST_PES} PEs make a job"));
+    }
     text.parse().ok().filter(|n| *n > 0).ok_or_else(|| format!("{text:?}: expected a number of PEs above 0"))
 }
 
@@ -167,6 +187,7 @@ fn joined(hosts: &[Host], ppn: Option<u32>) -> Vec<Host> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     fn placed(hosts: &str, pes: Option<u32>, ppn: Option<u32>) -> Result<Vec<(String, Range<u32>)>, String> {
         place(&parse(hosts)?, pes, ppn).map(|all| all.into_iter().map(|p| (p.host, p.pes)).collect())
@@ -218,6 +239,10 @@ mod tests {
         for wrong in ["", "a,,b", "a:", "a:0", "a:x", "a:-1", "-oProxyCommand=x", "[::1]8", "a b"] {
             assert!(parse(wrong).is_err(), "{wrong:?}");
         }
+        assert_eq!(
+            parse("a:99999999999,b").unwrap_err(),
+            "\"99999999999\": too large, at most 16777216 PEs make a job"
+        );
     }
 
     #[test]
@@ -232,5 +257,7 @@ mod tests {
         assert!(read(&file).unwrap_err().contains("names no host"));
         fs::remove_file(&file).unwrap();
         assert!(read(&file).unwrap_err().contains("No such file"));
+        let endless = read(Path::new("/dev/zero")).unwrap_err();
+        assert_eq!(endless, "option --hostfile: /dev/zero: larger than 16 MiB, which is no list of hosts");
     }
 }

@@ -7,7 +7,7 @@ use pellucid_profile::segment::{Condition, CurrentOp, Phase};
 use std::ffi::OsString;
 
 /// Changes with every change of the messages. The first message of a daemon keeps its form for ever.
-pub const PROTOCOL: u32 = 7;
+pub const PROTOCOL: u32 = 8;
 /// Version of this program.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -160,6 +160,8 @@ packed! {
         /// A PE has come to an agreement: the request's name, and the PE's word
         /// ([`pellucid_core::bootstrap::agreement`]).
         Agree = 19 { pe: u32, id: u32, proposal: Bytes, }
+        /// Somebody other than the head has sent this host's part a signal that asks for the end.
+        Signalled = 20 { number: i32, }
     }
 }
 

@@ -82,7 +82,12 @@ impl Supervisor {
             if interrupted_at.is_some_and(|since| now >= since + LAST_WRITE) {
                 return Ok(());
             }
-            let wait = match (closed, interrupted_at) {
+            // That of another host is taken by the head, which knows its own reader.
+            let bounded = self.verdict.cut_short && self.remote.as_ref().is_none_or(|remote| remote.lost);
+            if bounded {
+                self.output.give_up_stuck(now);
+            }
+            let wait = match (closed && !bounded, interrupted_at) {
                 (false, _) => Some(LAST_OUTPUT),
                 (true, Some(since)) => Some((since + LAST_WRITE).saturating_duration_since(now)),
                 (true, None) => None,

@@ -49,6 +49,7 @@ impl Supervisor {
             return;
         }
         let text = said.then(|| self.death(pe, ended, &place));
+        self.verdict.cut_short |= place.state == PeState::Failed;
         if place.state == PeState::Finalized {
             // Nobody should wait for it any more: the others may finish.
             self.late(pe, &place, status, text);
@@ -76,6 +77,12 @@ impl Supervisor {
 
     /// Begins to end the job with this status, unless something gave it one before.
     pub(super) fn end(&mut self, status: i32) {
+        self.verdict.cut_short = true;
+        self.end_quietly(status);
+    }
+
+    /// The same where the PEs themselves have asked for the end.
+    pub(super) fn end_quietly(&mut self, status: i32) {
         self.verdict.status.get_or_insert(status);
         self.verdict.ending.get_or_insert_with(|| Ending::new(Instant::now()));
     }

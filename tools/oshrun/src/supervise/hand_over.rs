@@ -47,6 +47,7 @@ impl Supervisor {
                         while let Some(number) = self.signals.next() {
                             if signals::meaning(number) == Meaning::End {
                                 self.verdict.status.get_or_insert(128 + number);
+                                self.leave_job(number);
                                 self.remote.iter_mut().for_each(|remote| remote.over = true);
                             }
                         }

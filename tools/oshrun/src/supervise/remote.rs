@@ -77,9 +77,25 @@ impl Supervisor {
             }
             _ => {
                 text.iter().for_each(|text| self.output.say(text));
-                self.end(status);
+                self.verdict.cut_short |= text.is_some();
+                self.end_quietly(status);
             }
         }
+    }
+
+    /// A signal that asks for the end has come to this host's part of the job, from somebody other than the head, which
+    /// is told. True: the job goes on without hosts that are lost, as this one is now.
+    pub(super) fn leave_job(&mut self, number: i32) -> bool {
+        let survives = self.job.survives();
+        let Some(remote) = self.remote.as_mut().filter(|remote| !remote.lost && !remote.over) else { return false };
+        remote.link.send(&ToHead::Signalled { number }, &self.epoll);
+        if !survives || !remote.begun || self.verdict.ending.is_some() {
+            return false;
+        }
+        remote.over = true;
+        self.pes.signal(number);
+        self.verdict.ending = Some(Ending::new(Instant::now()));
+        true
     }
 
     /// A PE has left with status 0.
@@ -118,7 +134,7 @@ impl Supervisor {
 
     /// Shows that we are here, and notices when the head is not.
     pub(super) fn keep_link(&mut self, now: Instant) {
-        let Some(remote) = self.remote.as_mut().filter(|remote| !remote.lost) else { return };
+        let Some(remote) = self.remote.as_mut().filter(|remote| !remote.lost && !remote.over) else { return };
         if remote.link.beat_due(now) {
             remote.link.send(&ToHead::Beat {}, &self.epoll);
         }
@@ -149,10 +165,11 @@ impl Supervisor {
         for message in messages {
             self.obey(message);
         }
-        if let Some(error) = end
-            && self.remote.as_ref().is_some_and(|remote| !remote.over)
-        {
-            self.root_lost(&error.to_string());
+        let Some(error) = end else { return };
+        match &self.remote {
+            // It expects nothing more from here.
+            Some(remote) if remote.over => remote.link.forget(&self.epoll),
+            _ => self.root_lost(&error.to_string()),
         }
     }
 

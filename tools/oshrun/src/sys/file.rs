@@ -53,6 +53,21 @@ pub fn write(fd: RawFd, bytes: &[u8]) -> io::Result<usize> {
     if count < 0 { Err(io::Error::last_os_error()) } else { Ok(count as usize) }
 }
 
+/// Whether this is a file, which takes what is written without a reader.
+pub fn is_regular(fd: RawFd) -> bool {
+    // SAFETY: an all-zero stat is valid, and fstat fills it.
+    unsafe {
+        let mut stat: libc::stat = std::mem::zeroed();
+        libc::fstat(fd, &mut stat) == 0 && stat.st_mode & libc::S_IFMT == libc::S_IFREG
+    }
+}
+
+/// Whether this is a terminal.
+pub fn is_terminal(fd: RawFd) -> bool {
+    // SAFETY: no pointers.
+    unsafe { libc::isatty(fd) == 1 }
+}
+
 /// Columns of a terminal; `None` for what is none.
 pub fn columns(terminal: RawFd) -> Option<usize> {
     let mut size = libc::winsize { ws_row: 0, ws_col: 0, ws_xpixel: 0, ws_ypixel: 0 };

@@ -20,6 +20,9 @@ use std::time::{Duration, Instant};
 const LINE: usize = 16 << 10;
 /// How long the head may take to accept a connection, at each of its addresses.
 const CONNECT: Duration = Duration::from_secs(3);
+/// How long connecting is tried again while the network does not let anything through, and how soon.
+const CONNECT_AGAIN: Duration = Duration::from_secs(20);
+const NAP: Duration = Duration::from_millis(250);
 /// How long it may take to answer.
 const ANSWER: Duration = Duration::from_secs(10);
 
@@ -32,16 +35,38 @@ pub(super) fn first_line() -> String {
     String::from_utf8_lossy(&line).into_owned()
 }
 
-/// Connects to the head: to the first of its addresses where somebody knows the second secret.
-pub(super) fn connect(invitation: &Invitation) -> Result<TcpStream, String> {
-    let mut problems = Vec::new();
-    for &address in &invitation.addresses {
-        match greet(address, invitation) {
-            Ok(stream) => return Ok(stream),
-            Err(error) => problems.push(format!("{address}: {error}")),
+/// Connects to the head: to the first of its addresses where somebody knows the second secret. A link that is down may
+/// come up again.
+pub(super) fn connect(invitation: &Invitation, signals: &Reader) -> Result<TcpStream, String> {
+    let until = Instant::now() + CONNECT_AGAIN;
+    loop {
+        let (mut problems, mut again) = (Vec::new(), false);
+        for &address in &invitation.addresses {
+            match greet(address, invitation) {
+                Ok(stream) => return Ok(stream),
+                Err(error) => {
+                    again |= may_pass(error.kind());
+                    problems.push(format!("{address}: {error}"));
+                }
+            }
+        }
+        if !again || Instant::now() >= until {
+            return Err(format!("cannot connect back to the oshrun that runs the job: {}", problems.join("; ")));
+        }
+        std::thread::sleep(NAP);
+        while let Some(number) = signals.next() {
+            if signals::meaning(number) == Meaning::End {
+                return Err(pellucid_core::os::signal::describe(number));
+            }
         }
     }
-    Err(format!("cannot connect back to the oshrun that runs the job: {}", problems.join("; ")))
+}
+
+/// Whether what keeps a connection from being made may be a network that is down for a moment. Who refuses it does so
+/// again.
+fn may_pass(error: io::ErrorKind) -> bool {
+    use io::ErrorKind::{HostUnreachable, NetworkDown, NetworkUnreachable, TimedOut};
+    matches!(error, TimedOut | HostUnreachable | NetworkUnreachable | NetworkDown)
 }
 
 fn greet(address: SocketAddr, invitation: &Invitation) -> io::Result<TcpStream> {
@@ -73,6 +98,8 @@ pub(super) struct Waiting {
     pub link: Link,
     pub epoll: Epoll,
     pub signals: Reader,
+    /// This host, as the user calls it.
+    pub host: String,
 }
 
 impl Waiting {
@@ -109,7 +136,7 @@ impl Waiting {
     /// The next messages, but for those that need no PEs.
     fn messages(&mut self) -> Result<Vec<ToDaemon>, Failure> {
         let lost = |why: &str| {
-            let message = format!("the oshrun that runs the job is lost: {why}");
+            let message = format!("host {}: the oshrun that runs the job is lost: {why}", self.host);
             Failure { status: 1, message }
         };
         let mut rest = Vec::new();
@@ -117,10 +144,9 @@ impl Waiting {
             if token != LINK {
                 while let Some(number) = self.signals.next() {
                     if signals::meaning(number) == Meaning::End {
-                        return Err(Failure {
-                            status: 128 + number,
-                            message: pellucid_core::os::signal::describe(number),
-                        });
+                        // The head says so, unless it has sent it itself. There is nothing to do here any more.
+                        self.link.send(&ToHead::Signalled { number }, &self.epoll);
+                        rest.push(ToDaemon::Bye {});
                     }
                 }
                 continue;

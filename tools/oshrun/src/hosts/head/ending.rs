@@ -1,6 +1,6 @@
 //! How the job ends, and what is done then.
 
-use super::{Head, Phase, SIGNALS, WAKE};
+use super::{Head, Host, Phase, SIGNALS, WAKE};
 use crate::ending::Step;
 use crate::handover;
 use crate::hosts::clock;
@@ -25,6 +25,10 @@ const SLOW: Duration = Duration::from_secs(5);
 const REASON: Duration = Duration::from_millis(300);
 /// How long the part of a lost host has for ending its PEs before its agent is ended.
 const GRACE: Duration = Duration::from_secs(1);
+/// How long a job may take to end before hosts are named that hold it up, of which nothing was heard for that long.
+const WAITING: Duration = Duration::from_secs(3);
+/// Hosts that a message names.
+const NAMED: usize = 8;
 /// How long output is awaited from whoever holds an agent's streams.
 const LAST_OUTPUT: Duration = Duration::from_millis(200);
 /// How long our reader may hold up the end of a job that was ended by a signal.
@@ -35,6 +39,7 @@ impl Head<'_> {
     pub(super) fn decide_exit(&mut self, text: Option<String>, status: i32) {
         if !self.ending {
             text.iter().for_each(|text| self.output.say(text));
+            self.cut_short = text.is_some();
             self.end(status);
         }
     }
@@ -45,6 +50,7 @@ impl Head<'_> {
         if std::mem::replace(&mut self.ending, true) {
             return;
         }
+        self.ending_since = Some((Instant::now(), false));
         for host in 0..self.hosts.len() {
             match self.hosts[host].phase {
                 Phase::Starting => self.hosts[host].reap_from(Instant::now()),
@@ -116,16 +122,30 @@ impl Head<'_> {
         let agent = host.agent.map_or(String::new(), |ended| format!("; `{}` {}", host.command, describe(ended)));
         let text = format!("lost {}: {why}{agent}", host.who());
         let goes_on = host.phase == Phase::Running && host.begun && self.options.survive && !self.ending;
-        host.phase = Phase::Lost;
-        host.gone = None;
-        host.reap_from(Instant::now() + GRACE);
-        if let Some(token) = host.link {
-            self.drop_link(token);
-        }
+        self.leave(number, Instant::now() + GRACE);
         if goes_on {
             return self.go_on_without_host(number, text);
         }
         self.decide_exit(Some(text), 1);
+    }
+
+    /// The part of a host has got a signal that asks for the end, which was not from here.
+    pub(super) fn signalled(&mut self, number: usize, signal: i32) {
+        let host = &self.hosts[number];
+        if self.ending || host.phase >= Phase::Done {
+            return;
+        }
+        let what = format!("its oshrun got {}", pellucid_core::os::signal::describe(signal));
+        if host.phase > Phase::Running || (self.options.survive && host.begun) {
+            return self.lose(number, &what);
+        }
+        // Those of all hosts may get one, as when a batch job is cancelled.
+        if !std::mem::replace(&mut self.signalled, true) && !self.interrupted {
+            self.output.say(&format!("host {}: {what}", host.place.host));
+        }
+        if host.phase < Phase::Running {
+            self.end(128 + signal);
+        }
     }
 
     /// Shows all daemons that this oshrun is there, and finds those of which nothing is heard.
@@ -154,12 +174,57 @@ impl Head<'_> {
             self.look_after(number, now);
         }
         self.ask_when_due(now);
+        self.look_at_ending(now);
+        if self.cut_short {
+            // The parts of the hosts wait until what they pass on is taken.
+            self.output.give_up_stuck(now);
+        }
         if self.relay.as_ref().is_some_and(Relay::is_resumed) {
             self.poll_input();
         }
         if self.prompt.is_some_and(|due| now >= due) {
             self.prompt = None;
             self.output.prompt();
+        }
+    }
+
+    /// Says which hosts hold up the end of the job. Where whoever asks for it asks again, they are not waited for.
+    fn look_at_ending(&mut self, now: Instant) {
+        let Some((since, said)) =
+            self.ending_since.filter(|(since, said)| self.hurried || (now >= *since + WAITING && !said))
+        else {
+            return;
+        };
+        let silence = |host: &Host| {
+            let (link, _) = host.link.and_then(|token| self.links.get(&token))?;
+            (host.phase < Phase::Done && link.silent() >= WAITING).then(|| link.silent().as_secs())
+        };
+        let silent: Vec<(usize, u64)> =
+            self.hosts.iter().enumerate().filter_map(|(number, host)| Some((number, silence(host)?))).collect();
+        let Some(least) = silent.iter().map(|(_, seconds)| *seconds).min() else { return };
+        if !said {
+            self.ending_since = Some((since, true));
+            let names: Vec<String> = silent.iter().take(NAMED).map(|(number, _)| self.hosts[*number].who()).collect();
+            let more = match silent.len() - names.len() {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            let what = if self.hurried { "not waiting" } else { "waiting" };
+            self.output
+                .say(&format!("{what} for {}{more}: nothing was heard from there for {least} s", names.join(", ")));
+        }
+        if self.hurried {
+            silent.into_iter().for_each(|(number, _)| self.leave(number, now));
+        }
+    }
+
+    /// Waits for a host no longer: its PEs end with the connection, its agent is ended from this moment on.
+    fn leave(&mut self, number: usize, reaped: Instant) {
+        self.hosts[number].phase = Phase::Lost;
+        self.hosts[number].gone = None;
+        self.hosts[number].reap_from(reaped);
+        if let Some(token) = self.hosts[number].link {
+            self.drop_link(token);
         }
     }
 
@@ -261,6 +326,9 @@ impl Head<'_> {
         let mut interrupted_at = self.interrupted.then(Instant::now);
         loop {
             let now = Instant::now();
+            if self.cut_short {
+                self.output.give_up_stuck(now);
+            }
             if now >= give_up && self.output.is_written() {
                 self.output.close();
             }
@@ -301,8 +369,10 @@ impl Head<'_> {
     pub(super) fn conclude(mut self) -> i32 {
         let status = self.status.unwrap_or(0);
         if let Some(directory) = self.trace.take() {
+            let is_missing = |host: &Host| host.phase == Phase::Lost;
+            let explained = self.trace_problem || self.hosts.iter().any(is_missing);
             // The daemons have put in what they knew.
-            results::show_trace(&directory, |_, _| None);
+            results::show_trace(&directory, explained, |_, _| None);
         }
         if let Some(kept) = self.kept.take() {
             let profile = self.profile(Some(status));

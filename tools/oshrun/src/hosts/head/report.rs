@@ -1,7 +1,7 @@
 //! What the PEs of all hosts do: asked for when someone wants to know, or when a PE has left and others may wait for
 //! it.
 
-use super::{Head, Phase};
+use super::{Head, Host, Phase};
 use crate::hosts::message::ToDaemon;
 use crate::report;
 use crate::signals;
@@ -71,7 +71,10 @@ impl Head<'_> {
         let silent = |asked: &Asked| asked.waiting.iter().all(|host| self.hosts[*host].phase != Phase::Running);
         let Some(mut asked) = self.asked.take_if(|asked| now >= asked.until || silent(asked)) else { return };
         asked.pes.sort_by_key(|pe| pe.pe);
-        let lines: Vec<String> = asked.lines.into_values().flatten().collect();
+        let mut lines: Vec<String> = std::mem::take(&mut asked.lines).into_values().flatten().collect();
+        if asked.why != Why::Left {
+            lines.extend(self.unanswered(&asked));
+        }
         let all =
             |text: String| text + &report::listed(&lines) + &report::waits(&asked.pes) + &self.survival.losses.text();
         match asked.why {
@@ -99,6 +102,16 @@ impl Head<'_> {
                 self.decide_exit(Some(text), 1);
             }
         }
+    }
+
+    /// A line for each host that says nothing of its PEs.
+    fn unanswered(&self, asked: &Asked) -> Vec<String> {
+        let missing = |(number, host): (usize, &Host)| match host.phase {
+            Phase::Starting => Some(format!("{} has not answered yet, and no PE is started before", host.who())),
+            Phase::Running if asked.waiting.contains(&number) => Some(format!("{} does not answer", host.who())),
+            _ => None,
+        };
+        self.hosts.iter().enumerate().filter_map(missing).collect()
     }
 
     /// Asks when it is time to.

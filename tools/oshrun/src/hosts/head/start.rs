@@ -114,9 +114,14 @@ impl<'a> Head<'a> {
             received: Receiver::default(),
             kept,
             trace,
+            trace_problem: false,
             status: None,
             ending: false,
+            ending_since: None,
+            hurried: false,
+            cut_short: false,
             interrupted: false,
+            signalled: false,
             lost: None,
             survival: Survival::default(),
         };
@@ -174,6 +179,7 @@ impl<'a> Head<'a> {
             secret: self.secret.clone(),
             answer: self.answer.clone(),
             addresses: self.listeners.ports(addresses.of(&place.host)),
+            name: place.host.clone(),
         };
         let started = agent::start(&command, start, &invitation).and_then(|(started, input)| {
             self.output.add("", started.out, started.err, &self.epoll)?;
@@ -281,12 +287,14 @@ impl Host {
 /// The directory that this process is in, by the name that the user knows it by: what its links lead to may have
 /// another name on other hosts.
 fn here() -> PathBuf {
-    let real = env::current_dir().unwrap_or_default();
+    let named = env::var_os("PWD").map(PathBuf::from).filter(|named| named.is_absolute());
+    // One that was removed has its name still, and may be there on other hosts.
+    let Ok(real) = env::current_dir() else { return named.unwrap_or_default() };
     let is_it = |named: &PathBuf| match (named.metadata(), real.metadata()) {
         (Ok(named), Ok(real)) => (named.dev(), named.ino()) == (real.dev(), real.ino()),
         _ => false,
     };
-    env::var_os("PWD").map(PathBuf::from).filter(|named| named.is_absolute() && is_it(named)).unwrap_or(real)
+    named.filter(is_it).unwrap_or(real)
 }
 
 /// Those of the variables that PEs on other hosts get.
