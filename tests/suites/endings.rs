@@ -153,6 +153,29 @@ fn global_exit_with_0_is_a_success() {
     }
 }
 
+/// Over the network, what fails because the job ends is nobody's news, however many threads it fails in.
+#[test]
+fn the_first_end_is_told_and_not_what_comes_of_it() {
+    if system::library("libfabric.so.1").is_none() {
+        println!("not tested: no libfabric");
+        return;
+    }
+    let binary = Build::program("endings/threads.c").options(["-pthread"]).build();
+    let run = |what: &str| Job::oshrun(3).env("SHMEM_TRANSPORT", "ofi").arg(&binary).arg(what).limit(30).run();
+    for _ in 0..system::repetitions(2, 50) {
+        let outcomes = [
+            run("abort").expect_code(134).expect_text(&["PE 0 of 3", "signal 6"]),
+            run("exit").expect_code(6).expect_text(&["PE 0 of 3", "status 6"]),
+            run("global-exit-0").expect_code(0),
+        ];
+        for outcome in outcomes {
+            assert!(!outcome.stderr.contains("provider"), "{}", outcome.describe());
+        }
+    }
+    let left = system::wait_for_no_process(&binary, Duration::from_secs(3));
+    assert!(left.is_empty(), "processes are left: {left:?}");
+}
+
 #[test]
 fn global_exit_from_a_thread() {
     for others in ["compute", "barrier"] {

@@ -219,6 +219,18 @@ fn threads_that_move_collectives_on_are_there_where_they_have_a_core() {
     }
 }
 
+/// What waits for room is the parent's to send.
+#[test]
+fn a_forked_child_waits_beside_a_collective_of_its_parent() {
+    if run::is_over_network() {
+        return;
+    }
+    let binary = Build::program("extensions/forked.c").build();
+    for pes in [2, 3] {
+        Job::oshrun(pes).limit(60).arg(&binary).run().expect_code(0);
+    }
+}
+
 /// A file system of 2 MiB in a mount namespace of the job's own, which becomes full, and then read-only.
 #[test]
 fn files_of_a_full_disk_are_right_as_far_as_they_go() {

@@ -214,6 +214,23 @@ const ENDINGS: [Ending; 67] = [
     ("left-block", 0, "its main has returned, or it has called exit"),
 ];
 
+/// All leave with 0, from where nobody may wait, or while other threads send: words of the message over libfabric, over
+/// which handlers and holders of locks cannot ask for the others.
+const LEAVES: [(&str, &str); 4] = [
+    ("leaves-in-handler", "it has called exit in handler 200 (asks) of a request of rank 2, where it cannot ask"),
+    ("leaves-locked", "it has called exit while this thread holds 1 handler-safe lock(s), where it cannot ask"),
+    ("traffic-exit", ""),
+    ("traffic-return", ""),
+];
+
+/// With handlers of the client's, a thread moves OpenSHMEM's collectives on, too.
+fn beside() -> Result<(), Failed> {
+    for pes in [2, 4] {
+        passes(Job::oshrun(pes).env("SHMEM_PROGRESS", "thread"), &Program::new("beside", "PAR"), pes)?;
+    }
+    Ok(())
+}
+
 /// Whether a job ended as it should: its words, its time, and, where its launcher hands the code on, that.
 fn ended(job: Job, mode: &'static str, (which, code, words): Ending, hands_on: bool) -> Result<(), Failed> {
     let outcome = job.arg(Program::new("endings", mode).build()?).arg(which).limit(30).run();
@@ -233,6 +250,12 @@ fn endings(has_libfabric: bool, hosts: Option<&Arc<Hosts>>) -> Vec<Trial> {
     for ending in ENDINGS {
         let which = ending.0;
         trials.push(Trial::test(format!("ends/{which}"), move || ended(Job::oshrun(3), "PAR", ending, true)));
+    }
+    for (which, words) in LEAVES {
+        let end = move || ended(Job::oshrun(3), "PAR", (which, 0, ""), true);
+        trials.push(Trial::test(format!("ends/{which}"), end));
+        let end = move || ended(Job::oshrun(3).env("SHMEM_TRANSPORT", "ofi"), "PAR", (which, 0, words), true);
+        trials.push(Trial::test(format!("ends/{which} over libfabric"), end).with_ignored_flag(!has_libfabric));
     }
     for ending in ENDINGS.into_iter().filter(|(_, code, _)| *code > 1) {
         let which = ending.0;
@@ -341,6 +364,7 @@ fn statics() -> Vec<Trial> {
         Trial::test("under the name of a conduit", as_a_conduit),
         Trial::test("static library", static_library),
         Trial::test("with OpenSHMEM", with_openshmem),
+        Trial::test("with nonblocking collectives of OpenSHMEM", beside),
         Trial::test("variables that are no numbers", bad_variables),
         Trial::test("a client in C++", client_in_cxx),
     ]

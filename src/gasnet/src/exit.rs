@@ -10,7 +10,8 @@
 #![allow(unsafe_code)]
 
 use crate::place::{self, Place};
-use crate::{settings, start, thread};
+use crate::{fail, settings, start, thread};
+use pellucid_core::base::{Cause, Fault};
 use pellucid_core::transport::{AmoOp, Atomic, Channel, Completion};
 use pellucid_core::{os, runtime};
 use pellucid_profile::{op, recorder};
@@ -42,20 +43,32 @@ fn count(add: u64) -> Option<u64> {
     }
 }
 
+/// How long the end of the process may take once nobody is waited for any more.
+const AFTER: Duration = Duration::from_secs(1);
 /// How long others are waited for by a PE whose exit is a failure: those that fail together can say so.
 const GRACE: f64 = 0.5;
 
-/// Waits for all PEs to come; whether they have.
-fn all_come(is_failure: bool) -> bool {
+/// What became of the wait for the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Others {
+    Come,
+    /// Not all within the time.
+    Late,
+    /// They cannot be counted from here.
+    Unknown,
+}
+
+/// Waits for all PEs to come.
+fn wait_for_others(is_failure: bool) -> Others {
     let npes = runtime::map().npes as u64;
     let patience = if is_failure { settings::exit_timeout().min(GRACE) } else { settings::exit_timeout() };
     let deadline = Instant::now() + Duration::from_secs_f64(patience);
     let mut seen = count(1);
     loop {
         match seen {
-            Some(seen) if seen >= npes => return true,
-            None => return false,
-            Some(_) if Instant::now() > deadline => return false,
+            Some(seen) if seen >= npes => return Others::Come,
+            None => return Others::Unknown,
+            Some(_) if Instant::now() > deadline => return Others::Late,
             Some(_) => {}
         }
         // With a failure nobody's messages matter, and a signal handler may have interrupted the library.
@@ -85,7 +98,7 @@ pub extern "C" fn gasnet_exit(code: c_int) -> ! {
     }
     // SAFETY: all streams.
     unsafe { libc::fflush(std::ptr::null_mut()) };
-    if all_come(code != 0) && code == 0 && finalize() {
+    if wait_for_others(code != 0) == Others::Come && code == 0 && finalize() {
         os::process::exit(0)
     }
     runtime::global_exit(code)
@@ -107,6 +120,7 @@ fn finalize() -> bool {
 
 /// Has a process that ends without `gasnet_exit`, but well, end as by that.
 pub fn end_with_the_process() {
+    runtime::before_faults(give_way);
     os::process::at_exit(at_exit);
 }
 
@@ -121,19 +135,44 @@ extern "C" fn at_exit(status: c_int, _: *mut c_void) {
     }
     // It is in no call of the program's any more.
     let before = op::find("shmem_finalize").and_then(|op| recorder::stall(op, -1, 0, 0, Duration::ZERO));
-    let have_come = all_come(false);
+    let others = wait_for_others(false);
     before.iter().for_each(recorder::stall_over);
-    if have_come {
-        finalize();
+    let me = runtime::map().me;
+    match others {
+        Others::Come if finalize() => return,
+        // What comes after this handler would wait for messages, which a handler, or the holder of a lock, must not:
+        // those who have sent them may wait for it.
+        Others::Come => {}
+        Others::Late => pellucid_core::say!(
+            "pellucid: PE {me}: its main has returned, or it has called exit; the other PEs have not within {} s, so \
+             the job ends, as by gasnet_exit(0) (GASNET_EXITTIMEOUT)",
+            settings::exit_timeout()
+        ),
+        Others::Unknown if thread::get().restricted != 0 => pellucid_core::say!(
+            "pellucid: PE {me}: it has called exit {}, where it cannot ask for the other PEs, so the job ends, as by \
+             gasnet_exit(0)",
+            fail::context()
+        ),
+        Others::Unknown => pellucid_core::say!(
+            "pellucid: PE {me}: its main has returned, or it has called exit; it cannot ask for the other PEs, so the \
+             job ends, as by gasnet_exit(0)"
+        ),
+    }
+    runtime::global_exit(0)
+}
+
+/// What goes wrong in other threads while one ends the process comes of that, as a request after the PEs have met for
+/// the last time: they stand still, as those that call `gasnet_exit` later. Anything else may have a reason of its own,
+/// and may be what the end waits for: it is said where the end does not come.
+pub fn give_way(fault: &Fault) {
+    let first = EXITING.load(Ordering::Acquire);
+    if first == 0 || first == ptr::from_mut(thread::get()) as usize {
         return;
     }
-    pellucid_core::say!(
-        "pellucid: PE {}: its main has returned, or it has called exit; the other PEs have not within {} s, so the \
-         job ends, as by gasnet_exit(0) (GASNET_EXITTIMEOUT)",
-        runtime::map().me,
-        settings::exit_timeout()
-    );
-    runtime::global_exit(0)
+    let until = Instant::now() + Duration::from_secs_f64(settings::exit_timeout()) + AFTER;
+    while matches!(fault.cause(), Cause::Finalized) || Instant::now() < until {
+        std::thread::sleep(Duration::from_millis(100));
+    }
 }
 
 /// Signals that end the job, which its launcher hands on.

@@ -29,6 +29,12 @@ static void request(gex_Token_t token)
 {
     if (is("exit-handler"))
         gasnet_exit(43);
+    if (is("leaves-in-handler"))
+        exit(0);
+    if (is("leaves-locked")) {
+        gex_HSL_Lock(&lock);
+        gex_HSL_Unlock(&lock);
+    }
     if (is("poll"))
         gasnet_AMPoll();
     if (is("request"))
@@ -84,6 +90,39 @@ static void reduce(const void *left, void *right, size_t count, const void *data
 {
     (void)left, (void)right, (void)count, (void)data;
     gasnet_AMPoll();
+}
+
+/* Sends for as long as the process is there. */
+static void *sends(void *nothing)
+{
+    for (gex_Rank_t to = me;; to++)
+        gex_AM_RequestShort(world, to % size, 200, 0);
+    return nothing;
+}
+
+/* All leave while other threads send. */
+static int leave_in_traffic(void)
+{
+    pthread_t thread;
+    pthread_create(&thread, NULL, sends, NULL);
+    usleep(30000);
+    if (is("traffic-exit"))
+        gasnet_exit(0);
+    return 0;
+}
+
+/* All leave, rank 1 from where it must not wait for the message that the last one sends it before. */
+static int leave_restricted(void)
+{
+    if (is("leaves-locked") && me == 1) {
+        gex_HSL_Lock(&lock);
+        exit(0);
+    }
+    if (me == size - 1)
+        gex_AM_RequestShort(world, 1, 200, 0);
+    while (me == 1)
+        gasnet_AMPoll();
+    return 0;
 }
 
 /* Locks, where only the first thread may. */
@@ -264,6 +303,10 @@ int main(int argc, char **argv)
         gasnet_AMRequestShort0(0, 200);
     }
     begin(argc, argv, table, 2, 1);
+    if (strncmp(which, "traffic-", 8) == 0)
+        return leave_in_traffic();
+    if (strncmp(which, "leaves-", 7) == 0)
+        return leave_restricted();
     if (is("quit") && me != 1)
         signal(SIGQUIT, on_quit);
     if (is("quit") && me == 1)

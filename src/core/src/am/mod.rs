@@ -44,9 +44,10 @@
 //! other calls are, where it interrupts one of the library's. A forked child has no part in it.
 //!
 //! # The end
-//! `shmem_finalize` returns once all requests of all PEs and their replies have been handled; afterwards sends are
-//! refused. When a PE dies, the launcher ends the job, as it does anyway: whoever waits for room of a PE that is gone
-//! is ended with it, or over the network has a fault that names it.
+//! `shmem_finalize` returns once all requests of all PEs and their replies have been handled. Requests of other threads
+//! are refused from its beginning on, and after it all sends; no handler runs any more. When a PE dies, the launcher
+//! ends the job, as it does anyway: whoever waits for room of a PE that is gone is ended with it, or over the network
+//! has a fault that names it.
 #![allow(unsafe_code)]
 
 mod handler;
@@ -64,12 +65,22 @@ use crate::transport::{
     Channel, Completion, Incoming, Lane, LongTarget, Outgoing, RemoteAddress, SegmentId, Transport,
 };
 use handler::Table;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::time::Duration;
 
 /// Messages of a lane that one look takes at most: whoever waits for something else gets to see it in between.
 const MOST: usize = 64;
+
+/// [`Messages::stage`]: all may be sent.
+const OPEN: u8 = 0;
+/// In the last finalize: what was asked for is answered, and no front end asks for more.
+const DRAINING: u8 = 1;
+/// After the last meeting: nothing is sent, and no handler runs.
+const CLOSED: u8 = 2;
+
+/// What a thread notes in the place of its handler's number where none is to run in it any more.
+const NO_MORE: u32 = u32::MAX;
 
 /// Set in the child of a fork: what comes is its parent's.
 static FORKED: AtomicBool = AtomicBool::new(false);
@@ -85,12 +96,12 @@ pub struct Messages {
     handlers: Table,
     /// Something was registered.
     enabled: AtomicBool,
-    /// After the last finalize.
-    closed: AtomicBool,
+    /// How near the end is.
+    stage: AtomicU8,
     /// Told of requests that wait for room.
     observer: OnceLock<Observer>,
-    /// A front end has registered a handler, which is for the program's threads. Locked while another one polls.
-    others: Mutex<bool>,
+    /// A front end has registered a handler, which is for the program's threads.
+    others: AtomicBool,
 }
 
 /// Told of a request that finds no room: to which PE it is, and what waits until it is sent.
@@ -124,9 +135,9 @@ impl Messages {
             job: OnceLock::new(),
             handlers: Table::new(),
             enabled: AtomicBool::new(false),
-            closed: AtomicBool::new(false),
+            stage: AtomicU8::new(OPEN),
             observer: OnceLock::new(),
-            others: Mutex::new(false),
+            others: AtomicBool::new(false),
         }
     }
 
@@ -157,7 +168,7 @@ impl Messages {
     ///
     /// Fault: the number is too large.
     pub fn register(&self, number: u16, handler: Handler) -> Result<(), Fault> {
-        *self.others() = true;
+        self.others.store(true, Ordering::Relaxed);
         self.handlers.set(number, handler)?;
         self.enable();
         Ok(())
@@ -205,11 +216,18 @@ impl Messages {
         self.enabled.load(Ordering::Relaxed)
     }
 
+    #[inline(always)]
     fn job(&self) -> Result<&MessagePaths, Fault> {
+        self.job_until(DRAINING)
+    }
+
+    /// Fault: the end is nearer than that.
+    #[inline]
+    fn job_until(&self, last: u8) -> Result<&MessagePaths, Fault> {
         if FORKED.load(Ordering::Relaxed) {
             return Err(Fault::from(Cause::Message("a forked child has no part in active messages".into())));
         }
-        let open = !self.closed.load(Ordering::Relaxed);
+        let open = self.stage.load(Ordering::Relaxed) <= last;
         self.job.get().filter(|_| open).ok_or_else(|| self.not_open())
     }
 
@@ -243,7 +261,7 @@ impl Messages {
     /// segment is the caller's to check, and again the receiver's.
     pub fn request_long(&self, handler: u16, args: &[i32], data: &[u8], to: RemoteAddress) -> Result<(), Fault> {
         self.sendable()?;
-        let (carried, target) = self.job()?.place(data, to)?;
+        let (carried, target) = self.job_until(OPEN)?.place(data, to)?;
         self.request(to.pe, &Outgoing { kind: MessageKind::Long, handler, args, payload: carried, target })
     }
 
@@ -252,7 +270,7 @@ impl Messages {
     pub fn try_request(&self, pe: i32, handler: u16, args: &[i32], payload: Option<&[u8]>) -> Result<bool, Fault> {
         let message = payload.map_or_else(|| short(handler, args), |payload| medium(handler, args, payload));
         self.sendable()?;
-        let job = self.job()?;
+        let job = self.job_until(OPEN)?;
         job.check(pe, &message)?;
         job.try_send(Lane::Request, pe, &message)
     }
@@ -260,6 +278,7 @@ impl Messages {
     fn sendable(&self) -> Result<(), Fault> {
         match reentry::message_handler() {
             0 => Ok(()),
+            NO_MORE => Err(Fault::from(Cause::Finalized)),
             number => Err(self.handlers.refuse(number, "sends a request: it may reply to one, and nothing else")),
         }
     }
@@ -267,7 +286,7 @@ impl Messages {
     #[inline]
     fn request(&self, pe: i32, message: &Outgoing<'_>) -> Result<(), Fault> {
         self.sendable()?;
-        let job = self.job()?;
+        let job = self.job_until(OPEN)?;
         job.check(pe, message)?;
         if job.try_send(Lane::Request, pe, message)? { Ok(()) } else { self.no_room(job, pe, message) }
     }
@@ -287,7 +306,7 @@ impl Messages {
             if self.poll()? > 0 {
                 backoff = Backoff::new(job.oversubscribed);
             }
-            if job.try_send(Lane::Request, pe, message)? {
+            if self.job_until(OPEN)?.try_send(Lane::Request, pe, message)? {
                 return Ok(());
             }
             if let Some(fault) = job.losses.and_then(|losses| losses.fault(pe)) {
@@ -304,7 +323,7 @@ impl Messages {
     pub fn poll(&self) -> Result<usize, Fault> {
         let Some(job) = self.job.get().filter(|_| !FORKED.load(Ordering::Relaxed)) else { return Ok(0) };
         let mut count = 0;
-        if let Some(local) = job.lanes() {
+        if let Some(local) = job.lanes().filter(|_| !self.is_closed()) {
             if job.losses.is_some() {
                 local.drop_held(|pe| job.is_lost(pe));
             }
@@ -320,25 +339,26 @@ impl Messages {
         Ok(count + self.poll_remote(job)?)
     }
 
-    fn others(&self) -> MutexGuard<'_, bool> {
-        self.others.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Whether a front end has registered a handler: its messages wake nobody, and are for the program's threads.
+    pub fn has_others(&self) -> bool {
+        self.others.load(Ordering::Relaxed)
     }
 
     /// As [`Self::poll`], in a thread of the library's own: takes messages of this host to the library's own handler,
-    /// while there is no other.
+    /// up to the first one to another.
     pub fn poll_beside(&self) -> Result<usize, Fault> {
-        let others = self.others();
-        let lanes = if *others { None } else { self.job.get().and_then(MessagePaths::lanes) };
-        let lane = Lane::Request;
-        lanes.map_or(Ok(0), |lanes| self.take(lane, |run| lanes.deliver(lane, MOST, run)))
+        let (lanes, lane) = (self.job.get().and_then(MessagePaths::lanes), Lane::Request);
+        lanes.map_or(Ok(0), |lanes| self.take(lane, |run| lanes.deliver_of(lane, Some(handler::OWN), MOST, run)))
     }
 
     /// Sleeps until a message to the library's own handler comes from a PE of this host, at most for a time; not where
-    /// there is something to do. Does not, and gives false, where a front end has messages that wake nobody.
+    /// there is something to do. Does not, and gives false, where a front end has messages that this thread takes, too,
+    /// and that wake nobody.
     pub fn sleep(&self, who: Sleeper, limit: Duration, has_work: impl Fn() -> bool) -> bool {
-        let has_others = *self.others();
-        let lanes = self.job.get().and_then(MessagePaths::lanes).filter(|_| !has_others);
-        lanes.inspect(|lanes| lanes.sleep(who, limit, has_work)).is_some()
+        let has_others = self.has_others();
+        let lanes = self.job.get().and_then(MessagePaths::lanes).filter(|_| !has_others || who == Sleeper::Helper);
+        let of = has_others.then_some(handler::OWN);
+        lanes.inspect(|lanes| lanes.sleep(who, of, limit, has_work)).is_some()
     }
 
     /// Wakes threads of this PE that sleep so: there is something to do.
@@ -359,6 +379,9 @@ impl Messages {
         let Some(remote) = job.remote else { return Ok(0) };
         remote.progress();
         let mut count = 0;
+        if self.is_closed() {
+            return Ok(0);
+        }
         for lane in [Lane::Reply, Lane::Request] {
             count += self.take(lane, |run| remote.deliver_messages(lane, MOST, run))?;
         }
@@ -405,9 +428,11 @@ impl Messages {
     }
 
     /// Waits until all requests of this PE have been handled, and runs handlers meanwhile: the first part of the end,
-    /// after which all PEs meet and then [`Self::close`].
+    /// after which all PEs meet and then [`Self::close`]. Other threads that send all the same would keep it from its
+    /// end: they are refused from here on.
     pub fn drain(&self) -> Result<(), Fault> {
         let Some(job) = self.job.get() else { return Ok(()) };
+        self.stage.store(DRAINING, Ordering::Relaxed);
         let mut backoff = Backoff::new(job.oversubscribed);
         while !job.all_handled()? {
             if self.poll()? == 0 {
@@ -419,14 +444,25 @@ impl Messages {
 
     /// Permits sends again, after [`Self::close`] and before all PEs meet.
     pub fn reopen(&self) {
-        self.closed.store(false, Ordering::Relaxed);
+        self.stage.store(OPEN, Ordering::Relaxed);
     }
 
     /// Runs the handlers of the last replies; sends nothing any more.
     pub fn close(&self) -> Result<(), Fault> {
         while self.poll()? > 0 {}
-        self.closed.store(true, Ordering::Relaxed);
+        self.stage.store(CLOSED, Ordering::Relaxed);
         Ok(())
+    }
+
+    #[inline(always)]
+    fn is_closed(&self) -> bool {
+        self.stage.load(Ordering::Relaxed) == CLOSED
+    }
+
+    /// No handler runs in the calling thread any more, which ends the job: it may be in one, or hold a lock that they
+    /// take.
+    pub fn run_none_here(&self) {
+        reentry::set_message_handler(NO_MORE);
     }
 }
 

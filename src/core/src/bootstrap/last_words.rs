@@ -14,6 +14,8 @@ const WORDS: usize = 4096 - 8;
 const THERE: u32 = 1;
 /// Somebody says it.
 const TAKEN: u32 = 2;
+/// A thread writes it.
+const WRITING: u32 = 3;
 
 /// How long the others have to come with the same: they fail where this one did, each in its own time.
 const OTHERS: Duration = Duration::from_millis(40);
@@ -32,19 +34,34 @@ pub(super) struct LastWords {
 }
 
 impl LastWords {
-    fn put(&self, text: &str) {
+    /// Once a PE: what another of its threads has put there stays, since it may be read just now. Whether it is this.
+    fn put(&self, text: &str) -> bool {
+        if self.state.compare_exchange(0, WRITING, Ordering::AcqRel, Ordering::Acquire).is_err() {
+            return false;
+        }
         let bytes = text.as_bytes();
         self.text.iter().zip(bytes).for_each(|(to, from)| to.store(*from, Ordering::Relaxed));
         self.bytes.store(bytes.len() as u32, Ordering::Relaxed);
         self.state.store(THERE, Ordering::Release);
+        true
     }
 
     /// Whoever takes it says it.
     fn take(&self) -> Option<String> {
         self.state.compare_exchange(THERE, TAKEN, Ordering::AcqRel, Ordering::Acquire).ok()?;
+        Some(self.text())
+    }
+
+    /// What is there, said or not.
+    fn read(&self) -> Option<String> {
+        matches!(self.state.load(Ordering::Acquire), THERE | TAKEN).then(|| self.text())
+    }
+
+    /// What was put there.
+    fn text(&self) -> String {
         let bytes = self.text.iter().take(self.bytes.load(Ordering::Relaxed) as usize);
         let bytes: Vec<u8> = bytes.map(|byte| byte.load(Ordering::Relaxed)).collect();
-        Some(String::from_utf8_lossy(&bytes).into_owned())
+        String::from_utf8_lossy(&bytes).into_owned()
     }
 }
 
@@ -92,17 +109,21 @@ pub fn collect(job: &Job, pe: u32, fault: &str) -> Vec<Statement> {
     if job.pes().len() == 1 || fault.len() > WORDS {
         return alone();
     }
-    let own = job.last_words(pe);
-    own.put(fault);
-    let speaker = job.speaker();
-    if speaker.compare_exchange(0, pe + 1, Ordering::AcqRel, Ordering::Acquire).is_ok() {
+    let (own, speaker) = (job.last_words(pe), job.speaker());
+    let is_first = own.put(fault);
+    if is_first && speaker.compare_exchange(0, pe + 1, Ordering::AcqRel, Ordering::Acquire).is_ok() {
         return all(job, fault);
     }
     let begin = Instant::now();
     while speaker.load(Ordering::Acquire) != SPOKEN && begin.elapsed() < SPEAKER {
         std::thread::sleep(NAP);
     }
-    own.take().map_or_else(Vec::new, |_| alone())
+    let is_said = match is_first {
+        true => own.take().is_none(),
+        // Threads of a PE that fail together mostly do with the same.
+        false => own.read().is_some_and(|said| without_addresses(&said) == without_addresses(fault)),
+    };
+    if is_said { Vec::new() } else { alone() }
 }
 
 /// All that [`collect`] gave is said: those for whom it was go on.
@@ -110,7 +131,8 @@ pub fn said(job: &Job, pe: u32) {
     let _ = job.speaker().compare_exchange(pe + 1, SPOKEN, Ordering::AcqRel, Ordering::Acquire);
 }
 
-/// What all PEs of the host have to say within a moment, that of this one first.
+/// What all PEs of the host have to say within a moment, that of this one first; each has one thing to say. One that is
+/// missing may have died: its launcher needs the moment to see that.
 fn all(job: &Job, first: &str) -> Vec<Statement> {
     let begin = Instant::now();
     let mut said: Vec<(u32, String)> = Vec::new();
@@ -166,6 +188,33 @@ mod tests {
         pes.sort_unstable();
         assert_eq!(pes, (4..12).collect::<Vec<_>>(), "{said:?}");
         assert!(said.iter().all(|said| (said.text == "other") == said.pes.contains(&9)), "{said:?}");
+    }
+
+    /// Two threads of each of two PEs, and a third PE that never comes: nothing replaces what is there, and the missing
+    /// one is waited for.
+    #[test]
+    fn threads_of_a_pe_do_not_stand_for_other_pes() {
+        let job = Arc::new(Job::create(0..3, 3).unwrap());
+        let begin = Instant::now();
+        let threads: Vec<_> = [(0, "same"), (0, "same"), (1, "same"), (1, "other")]
+            .map(|(pe, fault)| {
+                let job = job.clone();
+                std::thread::spawn(move || {
+                    let words = collect(&job, pe, fault);
+                    super::said(&job, pe);
+                    words
+                })
+            })
+            .into_iter()
+            .collect();
+        let said: Vec<Statement> = threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect();
+        assert!(begin.elapsed() >= OTHERS);
+        let pes = |text: &str| {
+            let mut pes: Vec<u32> = said.iter().filter(|said| said.text == text).flat_map(|s| s.pes.clone()).collect();
+            pes.sort_unstable();
+            pes
+        };
+        assert_eq!((pes("same"), pes("other")), (vec![0, 1], vec![1]), "{said:?}");
     }
 
     #[test]

@@ -16,7 +16,7 @@ use crate::os::{process as os, stack, thread};
 use crate::request::uses;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Set when exit handlers run: exit must not be called again.
 static LEAVING: AtomicBool = AtomicBool::new(false);
@@ -91,6 +91,9 @@ pub(super) extern "C" fn at_exit(status: i32, _: *mut std::ffi::c_void) {
         && let Err(fault) = finish(process)
     {
         fail("exit", fault);
+    }
+    if process.job.exit_request().is_some() {
+        messages::messages().run_none_here();
     }
     if let Some(network) = NETWORK.get() {
         network.transport.drain();
@@ -198,11 +201,28 @@ pub fn status_at_exit() -> Option<i32> {
     ends.then(|| STATUS.load(Ordering::Relaxed))
 }
 
+/// What a thread does before it ends the job because of a fault: it may wait for another one that ends the process.
+static BEFORE: OnceLock<fn(&Fault)> = OnceLock::new();
+
+/// Registers what a thread of a PE does before it ends the job because of a fault. The first caller wins.
+pub fn before_faults(what: fn(&Fault)) {
+    let _ = BEFORE.set(what);
+}
+
 /// Ends the job because a call cannot be carried out.
 #[cold]
 #[inline(never)]
 pub fn fail(routine: &str, fault: Fault) -> ! {
+    if let Some(what) = BEFORE.get()
+        && process().is_some_and(|process| !is_forked(process))
+    {
+        what(&fault);
+    }
     os::flush_streams();
+    if let Some(status) = process().filter(|_| matches!(fault.cause(), Cause::Network(_))).and_then(ended_by_another) {
+        end_job(status);
+        leave(status, "");
+    }
     if let Some(signal) = interrupted(&fault) {
         let status = 128 + signal;
         end_job(status);
@@ -238,6 +258,30 @@ pub fn abort(status: i32, text: &str, place: impl FnOnce() -> Option<String>) ->
     show();
     end_job(status);
     leave(status, &text)
+}
+
+/// How long whoever ends the job, because a PE asks for it or has died, may take until this process is ended, too.
+const OTHERS: Duration = Duration::from_secs(3);
+const NAP: Duration = Duration::from_millis(5);
+
+/// The status with which the job ends already, where the network fails since another PE, or another thread of this one,
+/// ends it: what fails then is nobody's news. A PE of this host that crashes, or leaves with an error, has noted that
+/// before its connections are closed; what comes of it is waited for.
+fn ended_by_another(process: &Process) -> Option<i32> {
+    let (job, begin) = (&process.job, Instant::now());
+    let leaves = |pe: u32| pe != process.pe && job.pe(pe).ended().is_some();
+    loop {
+        let request = job.exit_request();
+        let waits = match request {
+            // That thread has exit handlers to run, and another's launcher hears of the end from that PE.
+            Some(request) => request.pe == process.pe as i32 || WIREUP.get().is_some(),
+            None => job.pes().any(leaves),
+        };
+        if !waits || begin.elapsed() >= OTHERS {
+            return request.map(|request| request.status);
+        }
+        std::thread::sleep(NAP);
+    }
 }
 
 /// The signal by which the user has ended the job, where a fault is only what comes of it: some PEs leave, as Python

@@ -4,8 +4,9 @@
 //! there: where cores are left over, a thread is made at the first nonblocking collective. It sleeps on a word of this
 //! PE's rings until another PE sends it a message, and looks on while the program itself waits.
 //!
-//! Neither runs handlers of a front end, which are for the program's threads, reports faults, which are for the
-//! program's next call, or looks for PEs that are gone.
+//! Neither runs handlers of a front end, which are for the program's threads: what has come behind a message to one
+//! stays there, and since such messages wake nobody, the thread looks again before long. Neither reports faults, which
+//! are for the program's next call, or looks for PEs that are gone.
 
 use super::exit::fail;
 use super::messages::messages;
@@ -91,6 +92,8 @@ fn serve() {
                 (true, true) => SLEEP[1],
                 (false, true) => SLEEP[2],
             };
+            // What has come behind a front end's message is left to the program, or to a later look.
+            let limit = if messages().has_others() { limit.min(SLEEP[1]) } else { limit };
             if !messages().sleep(Sleeper::Helper, limit, || is_sent && !mail.is_sent()) {
                 std::thread::sleep(limit);
             }

@@ -18,7 +18,8 @@ mod states;
 mod thread;
 
 pub use exit::{
-    Callers, abort, at_failure, fail, finalize, global_exit, is_ending, left, name_callers, status_at_exit,
+    Callers, abort, at_failure, before_faults, fail, finalize, global_exit, is_ending, left, name_callers,
+    status_at_exit,
 };
 pub use init::{Start, init_thread, my_pe, n_pes, query_initialized, uses};
 pub use messages::{messages, register_handler};

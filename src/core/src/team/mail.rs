@@ -7,7 +7,7 @@
 use crate::am::Sleeper;
 use crate::am::{Handler, Message, Messages};
 use crate::base::Fault;
-use crate::os::wait;
+use crate::os::{fork, wait};
 use crate::request;
 use crate::transport::Tag;
 use std::collections::{BTreeMap, VecDeque};
@@ -40,6 +40,16 @@ struct Carrier {
     first: fn(),
 }
 
+/// The mail of this process, once it has begun a nonblocking collective.
+static BEGUN: OnceLock<&'static Mail> = OnceLock::new();
+
+/// In the child of a fork: what waits for room is its parent's to send.
+extern "C" fn in_child() {
+    if let Some(mail) = BEGUN.get() {
+        mail.leaving_count.store(0, Ordering::Relaxed);
+    }
+}
+
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -68,18 +78,21 @@ impl Mail {
 
     /// This PE begins a nonblocking collective: others may send it messages from now on.
     #[inline]
-    pub fn begin(&self) {
+    pub fn begin(&'static self) {
         if !self.begun.load(Ordering::Relaxed) {
             self.first();
         }
     }
 
     #[cold]
-    fn first(&self) {
+    fn first(&'static self) {
         if let Some(carrier) = self.carrier.get() {
             carrier.messages.enable();
             wait::set_hook(carrier.assist);
             request::guard_forks();
+            if BEGUN.set(self).is_ok() {
+                fork::in_child(in_child);
+            }
             (carrier.first)();
         }
         self.begun.store(true, Ordering::Relaxed);

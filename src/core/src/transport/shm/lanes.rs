@@ -50,6 +50,16 @@ unsafe fn own(entry: *mut u8, cells: usize) {
     }
 }
 
+/// The number of the handler that an entry is for.
+///
+/// # Safety
+/// The entry lies in the ring, was stamped, and is nobody else's.
+#[inline(always)]
+unsafe fn handler_of(entry: *mut u8) -> u16 {
+    // SAFETY: the caller's.
+    (unsafe { entry.add(8).cast::<u64>().read() } >> 32) as u16
+}
+
 /// Bytes of an entry before its arguments, by kind.
 const HEAD: [usize; 3] = [16, 24, 40];
 
@@ -244,13 +254,14 @@ impl Lanes {
     }
 
     /// Sleeps until somebody sends a request and says so ([`Self::wake`]), at most for a time; not where there is
-    /// something to do.
-    pub fn sleep(&self, who: Sleeper, limit: Duration, has_work: impl Fn() -> bool) {
+    /// something to do, as a request that has come: any, or one to the handler of a number.
+    pub fn sleep(&self, who: Sleeper, of: Option<u16>, limit: Duration, has_work: impl Fn() -> bool) {
         let word = &self.asleep(self.me)[who as usize];
         word.store(1, Ordering::Relaxed);
         // Either who sends, or makes work, sees the word, or this sees what there is.
         fence(Ordering::SeqCst);
-        if !self.is_ready(Lane::Request) && !has_work() {
+        let has_come = || of.map_or_else(|| self.is_ready(Lane::Request), |handler| self.is_next_of(handler));
+        if !has_come() && !has_work() {
             futex::wait(word, 1, limit);
         }
         word.store(0, Ordering::Relaxed);
@@ -386,6 +397,21 @@ impl Lanes {
         Ring(&self.view(self.me, lane)).is_ready(position)
     }
 
+    /// Whether the next request is one to the handler of a number; not, where another thread takes messages out.
+    fn is_next_of(&self, handler: u16) -> bool {
+        let receiver = &self.receivers[Lane::Request as usize];
+        if receiver.busy.swap(true, Ordering::Acquire) {
+            return false;
+        }
+        let _taken = Taken(&receiver.busy);
+        let view = self.view(self.me, Lane::Request);
+        let mut position = receiver.position.load(Ordering::Relaxed);
+        let next = Ring(&view).next(&mut position);
+        receiver.position.store(position, Ordering::Relaxed);
+        // SAFETY: the entry is whole, and this thread's alone, who has taken the ring.
+        next.is_some() && unsafe { handler_of(view.entry(position)) } == handler
+    }
+
     /// Takes up to `most` messages of a lane out and gives them to `run`; nothing where another thread does so. Gives
     /// how many.
     ///
@@ -394,6 +420,18 @@ impl Lanes {
     pub fn deliver(
         &self,
         lane: Lane,
+        most: usize,
+        run: &mut dyn FnMut(&mut Incoming<'_>) -> Result<(), Fault>,
+    ) -> Result<usize, Fault> {
+        self.deliver_of(lane, None, most, run)
+    }
+
+    /// As [`Self::deliver`], where a handler's number is given up to the first message to another one.
+    #[inline(always)]
+    pub fn deliver_of(
+        &self,
+        lane: Lane,
+        of: Option<u16>,
         most: usize,
         run: &mut dyn FnMut(&mut Incoming<'_>) -> Result<(), Fault>,
     ) -> Result<usize, Fault> {
@@ -411,6 +449,10 @@ impl Lanes {
         let mut count = 0;
         while count < most && (lane == Lane::Reply || self.backlog_len.load(Ordering::Relaxed) < MOST_BACKLOG) {
             let Some(stamp) = ring.next(&mut position) else { break };
+            // SAFETY: the entry is whole, and this PE's alone until it is given back below.
+            if of.is_some_and(|of| of != unsafe { handler_of(view.entry(position)) }) {
+                break;
+            }
             ring.expect(position.wrapping_add(stamp.cells.into()));
             // SAFETY: the entry is whole, and this PE's alone until it is given back below.
             let result =

@@ -112,3 +112,29 @@ fn a_stamp_that_skips_nothing_is_a_fault() {
     Ring(&view).stamp(0, Stamp { cells: 0, note: 1 << 15 });
     assert!(!rings.take());
 }
+
+/// Those behind a message to another handler stay until whoever takes all of them has taken that.
+#[test]
+fn messages_to_one_handler_are_taken_up_to_the_first_to_another() {
+    const OWN: u16 = 7;
+    let rings = Rings::new();
+    let [sender, receiver] = &rings.lanes[..] else { unreachable!() };
+    for handler in [OWN, OWN, 8, OWN] {
+        let message = Outgoing { kind: MessageKind::Short, handler, args: &[], payload: &[], target: LongTarget::NONE };
+        assert!(sender.try_send(Lane::Request, 1, &message));
+    }
+    let mut taken = Vec::new();
+    let mut note = |message: &mut Incoming<'_>| {
+        taken.push(message.handler);
+        Ok(())
+    };
+    assert!(receiver.is_next_of(OWN));
+    assert_eq!(receiver.deliver_of(Lane::Request, Some(OWN), 9, &mut note).unwrap(), 2);
+    assert!(!receiver.is_next_of(OWN));
+    assert_eq!(receiver.deliver_of(Lane::Request, Some(OWN), 9, &mut note).unwrap(), 0);
+    assert_eq!(receiver.deliver(Lane::Request, 1, &mut note).unwrap(), 1);
+    assert!(receiver.is_next_of(OWN));
+    assert_eq!(receiver.deliver_of(Lane::Request, Some(OWN), 9, &mut note).unwrap(), 1);
+    assert!(!receiver.is_next_of(OWN));
+    assert_eq!(taken, [OWN, OWN, 8, OWN]);
+}
