@@ -1,5 +1,5 @@
-/* A client with handlers of its own, and nonblocking collectives of OpenSHMEM: they go on while rank 0 computes, without
- * a call of the library, until all others have come out of them. */
+/* A client with handlers of its own, and nonblocking collectives of OpenSHMEM: they go on while rank 0 computes,
+ * without a call of the library, until all others have come out of them. */
 #define _DEFAULT_SOURCE
 #include "job.h"
 #include <shmemx.h>
