@@ -17,12 +17,13 @@ pub(super) struct Survival {
 }
 
 impl Head<'_> {
-    /// What a host's daemon says of PEs that are lost, and of those that go on.
+    /// What a host's daemon says of PEs that are lost or about to be, and of those that go on.
     pub(super) fn handle_losses(&mut self, host: usize, message: ToHead) {
         match message {
             ToHead::Begun {} => self.hosts[host].begun = true,
             ToHead::Lost { pe, signal, text } => self.go_on_without(pe, signal, text),
             ToHead::Agree { pe, id, proposal } => self.give(pe, id, &proposal.0),
+            ToHead::Signalled { number } => self.signalled(host, number),
             _ => {}
         }
     }

@@ -117,7 +117,7 @@ impl Head<'_> {
             ToHead::Note { text } => {
                 let host = &self.hosts[number];
                 // While it sends what was recorded, there is nothing else to say.
-                self.trace_problem |= host.phase == Phase::Collecting;
+                self.closing.trace_problem |= host.phase == Phase::Collecting;
                 self.output.say(&format!("host {}: {text}", host.place.host));
             }
             ToHead::Verdict { status, text } => self.decide_exit(text, status),
@@ -158,7 +158,7 @@ impl Head<'_> {
             ToHead::Snapshot { number: snapshot } => self.received.snapshots.push((number, snapshot)),
             ToHead::Trace { name, bytes } => {
                 if let Some(Err(error)) = self.trace.as_ref().map(|to| self.received.trace(to, &name, &bytes.0)) {
-                    self.trace_problem = true;
+                    self.closing.trace_problem = true;
                     self.output.say(&format!("trace: {error}"));
                 }
             }
@@ -169,7 +169,6 @@ impl Head<'_> {
                     self.end(128 + signal);
                 }
             }
-            ToHead::Signalled { number: signal } => self.signalled(number, signal),
             other => self.handle_losses(number, other),
         }
     }

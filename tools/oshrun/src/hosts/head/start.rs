@@ -1,5 +1,6 @@
 //! Starting the daemons, and the PEs when all daemons are there.
 
+use super::ending::Closing;
 use super::losses::Survival;
 use super::{Head, Host, LISTENER, Phase, SIGNALS, STREAMS, WAKE};
 use crate::ending::Ending;
@@ -114,14 +115,10 @@ impl<'a> Head<'a> {
             received: Receiver::default(),
             kept,
             trace,
-            trace_problem: false,
             status: None,
             ending: false,
-            ending_since: None,
-            hurried: false,
-            cut_short: false,
+            closing: Closing::default(),
             interrupted: false,
-            signalled: false,
             lost: None,
             survival: Survival::default(),
         };
