@@ -3,7 +3,7 @@
 
 use crate::sys::file;
 use crate::sys::signal;
-use std::io;
+use std::io::{self, IsTerminal};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -30,6 +30,13 @@ impl To {
         match self {
             Self::Out => 1,
             Self::Err => 2,
+        }
+    }
+
+    fn is_terminal(self) -> bool {
+        match self {
+            Self::Out => io::stdout().is_terminal(),
+            Self::Err => io::stderr().is_terminal(),
         }
     }
 
@@ -191,7 +198,7 @@ impl Sink {
     fn is_stuck(&mut self, to: To, most: Duration, now: Instant) -> bool {
         let shared = self.shared.clone();
         let mut queue = shared.lock();
-        if queue.bytes == 0 || file::is_terminal(to.fd()) {
+        if queue.bytes == 0 || to.is_terminal() {
             self.taken = None;
             return false;
         }

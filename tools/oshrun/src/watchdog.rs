@@ -51,7 +51,10 @@ impl Watchdog {
     /// Has it end. Beside threads that yield to each other, it may be seconds until it has: whoever has other things to
     /// do meanwhile looks whether it [has gone](Self::has_gone).
     pub fn dismiss(&self) {
-        process::signal(self.pid, libc::SIGKILL);
+        // Where somebody has ended it, and it was taken as any child is, its number may be another's.
+        if !self.has_gone() {
+            process::signal(self.pid, libc::SIGKILL);
+        }
     }
 
     /// Whether it has ended; from then on its number may be another's.

@@ -54,13 +54,13 @@ pub(super) fn issue_more(nbi: &Nbi, bytes: usize) {
 /// Whether a completing call has to look at the clock. A batch that is not timed ends here.
 #[inline(always)]
 pub(super) fn is_timed(slot: &Slot) -> bool {
-    if slot.tables.nbi.open.load(Relaxed) == 0 {
+    let nbi = &slot.tables.nbi;
+    if nbi.open.load(Relaxed) == 0 {
         return false;
     }
     let is_timed = slot.head.nbi_since.load(Relaxed) != 0;
     if !is_timed {
-        end(&slot.tables.nbi);
-        let nbi = &slot.tables.nbi;
+        end(nbi);
         nbi.skip.store(nbi.skip.load(Relaxed).saturating_sub(1), Relaxed);
         bump(&nbi.skipped, 1);
     }

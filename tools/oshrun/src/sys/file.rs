@@ -62,12 +62,6 @@ pub fn is_regular(fd: RawFd) -> bool {
     }
 }
 
-/// Whether this is a terminal.
-pub fn is_terminal(fd: RawFd) -> bool {
-    // SAFETY: no pointers.
-    unsafe { libc::isatty(fd) == 1 }
-}
-
 /// Columns of a terminal; `None` for what is none.
 pub fn columns(terminal: RawFd) -> Option<usize> {
     let mut size = libc::winsize { ws_row: 0, ws_col: 0, ws_xpixel: 0, ws_ypixel: 0 };
