@@ -29,6 +29,7 @@ use crate::sys::epoll::Epoll;
 use crate::sys::process::{self, Ended, Wait};
 use crate::sys::signal::{self, Reader};
 use crate::watchdog::Watchdog;
+use ending::Closing;
 use losses::Survival;
 use pellucid_profile::output::OutputDir;
 use report::Asked;
@@ -134,26 +135,18 @@ struct Head<'a> {
     kept: Option<Arc<Kept>>,
     /// Where the trace goes.
     trace: Option<OutputDir>,
-    /// That a part of the trace is missing was said.
-    trace_problem: bool,
     /// Exit status: that of the first thing that went wrong.
     status: Option<i32>,
     ending: bool,
-    /// Since when, and whether was said what holds that up.
-    ending_since: Option<(Instant, bool)>,
-    /// Whoever asks for the end has asked while the job was being ended.
-    hurried: bool,
-    /// The job does not end by itself: what went wrong was said.
-    cut_short: bool,
+    closing: Closing,
     interrupted: bool,
-    /// That a signal came to the part of a host has been said.
-    signalled: bool,
     lost: Option<Lost>,
     survival: Survival,
 }
 
 /// Runs a job on these hosts; returns its exit status.
 pub fn run(options: &Options, placements: &[Placement]) -> Result<i32, Failure> {
+    start::check_directory(options)?;
     let (mut head, mut watchdog) = Head::start(options, placements)?;
     let waited = |error: io::Error| Failure::needs("wait for the hosts", error);
     while !head.is_over() {
@@ -269,7 +262,7 @@ impl Head<'_> {
         self.send_all(&ToDaemon::Signal { number });
         match meaning {
             Meaning::End => {
-                self.hurried |= self.ending;
+                self.closing.hurried |= self.ending;
                 // A second time, whoever asks means it.
                 if std::mem::replace(&mut self.interrupted, true) {
                     self.end(128 + number);

@@ -34,12 +34,27 @@ const LAST_OUTPUT: Duration = Duration::from_millis(200);
 /// How long our reader may hold up the end of a job that was ended by a signal.
 const LAST_WRITE: Duration = Duration::from_secs(1);
 
+/// What is known of the end of a job, and was said of it.
+#[derive(Default)]
+pub(super) struct Closing {
+    /// Since when the job is being ended, and whether was said what holds that up.
+    since: Option<(Instant, bool)>,
+    /// Whoever asks for the end has asked while the job was being ended.
+    pub hurried: bool,
+    /// The job does not end by itself: what went wrong was said.
+    cut_short: bool,
+    /// That a signal came to the part of a host was said.
+    signalled: bool,
+    /// That a part of the trace is missing was said.
+    pub trace_problem: bool,
+}
+
 impl Head<'_> {
     /// Decides how the job ends, unless that is decided.
     pub(super) fn decide_exit(&mut self, text: Option<String>, status: i32) {
         if !self.ending {
             text.iter().for_each(|text| self.output.say(text));
-            self.cut_short = text.is_some();
+            self.closing.cut_short = text.is_some();
             self.end(status);
         }
     }
@@ -50,7 +65,7 @@ impl Head<'_> {
         if std::mem::replace(&mut self.ending, true) {
             return;
         }
-        self.ending_since = Some((Instant::now(), false));
+        self.closing.since = Some((Instant::now(), false));
         for host in 0..self.hosts.len() {
             match self.hosts[host].phase {
                 Phase::Starting => self.hosts[host].reap_from(Instant::now()),
@@ -140,7 +155,7 @@ impl Head<'_> {
             return self.lose(number, &what);
         }
         // Those of all hosts may get one, as when a batch job is cancelled.
-        if !std::mem::replace(&mut self.signalled, true) && !self.interrupted {
+        if !std::mem::replace(&mut self.closing.signalled, true) && !self.interrupted {
             self.output.say(&format!("host {}: {what}", host.place.host));
         }
         if host.phase < Phase::Running {
@@ -175,7 +190,7 @@ impl Head<'_> {
         }
         self.ask_when_due(now);
         self.look_at_ending(now);
-        if self.cut_short {
+        if self.closing.cut_short {
             // The parts of the hosts wait until what they pass on is taken.
             self.output.give_up_stuck(now);
         }
@@ -191,7 +206,7 @@ impl Head<'_> {
     /// Says which hosts hold up the end of the job. Where whoever asks for it asks again, they are not waited for.
     fn look_at_ending(&mut self, now: Instant) {
         let Some((since, said)) =
-            self.ending_since.filter(|(since, said)| self.hurried || (now >= *since + WAITING && !said))
+            self.closing.since.filter(|(since, said)| self.closing.hurried || (now >= *since + WAITING && !said))
         else {
             return;
         };
@@ -203,17 +218,17 @@ impl Head<'_> {
             self.hosts.iter().enumerate().filter_map(|(number, host)| Some((number, silence(host)?))).collect();
         let Some(least) = silent.iter().map(|(_, seconds)| *seconds).min() else { return };
         if !said {
-            self.ending_since = Some((since, true));
+            self.closing.since = Some((since, true));
             let names: Vec<String> = silent.iter().take(NAMED).map(|(number, _)| self.hosts[*number].who()).collect();
             let more = match silent.len() - names.len() {
                 0 => String::new(),
                 more => format!(" and {more} more"),
             };
-            let what = if self.hurried { "not waiting" } else { "waiting" };
+            let what = if self.closing.hurried { "not waiting" } else { "waiting" };
             self.output
                 .say(&format!("{what} for {}{more}: nothing was heard from there for {least} s", names.join(", ")));
         }
-        if self.hurried {
+        if self.closing.hurried {
             silent.into_iter().for_each(|(number, _)| self.leave(number, now));
         }
     }
@@ -326,7 +341,7 @@ impl Head<'_> {
         let mut interrupted_at = self.interrupted.then(Instant::now);
         loop {
             let now = Instant::now();
-            if self.cut_short {
+            if self.closing.cut_short {
                 self.output.give_up_stuck(now);
             }
             if now >= give_up && self.output.is_written() {
@@ -370,7 +385,7 @@ impl Head<'_> {
         let status = self.status.unwrap_or(0);
         if let Some(directory) = self.trace.take() {
             let is_missing = |host: &Host| host.phase == Phase::Lost;
-            let explained = self.trace_problem || self.hosts.iter().any(is_missing);
+            let explained = self.closing.trace_problem || self.hosts.iter().any(is_missing);
             // The daemons have put in what they knew.
             results::show_trace(&directory, explained, |_, _| None);
         }

@@ -114,12 +114,7 @@ impl Head<'_> {
     /// A message of a host's daemon.
     fn handle_message(&mut self, number: usize, message: ToHead) {
         match message {
-            ToHead::Note { text } => {
-                let host = &self.hosts[number];
-                // While it sends what was recorded, there is nothing else to say.
-                self.trace_problem |= host.phase == Phase::Collecting;
-                self.output.say(&format!("host {}: {text}", host.place.host));
-            }
+            ToHead::Note { text } => self.pass_on(number, &text),
             ToHead::Verdict { status, text } => self.decide_exit(text, status),
             ToHead::Late { who, status, text } => {
                 if !self.ending {
@@ -158,7 +153,7 @@ impl Head<'_> {
             ToHead::Snapshot { number: snapshot } => self.received.snapshots.push((number, snapshot)),
             ToHead::Trace { name, bytes } => {
                 if let Some(Err(error)) = self.trace.as_ref().map(|to| self.received.trace(to, &name, &bytes.0)) {
-                    self.trace_problem = true;
+                    self.closing.trace_problem = true;
                     self.output.say(&format!("trace: {error}"));
                 }
             }
@@ -172,6 +167,14 @@ impl Head<'_> {
             ToHead::Signalled { number: signal } => self.signalled(number, signal),
             other => self.handle_losses(number, other),
         }
+    }
+
+    /// What a host has to say.
+    fn pass_on(&mut self, number: usize, text: &str) {
+        let host = &self.hosts[number];
+        // While it sends what was recorded, it speaks of nothing else.
+        self.closing.trace_problem |= host.phase == Phase::Collecting;
+        self.output.say(&format!("host {}: {text}", host.place.host));
     }
 
     /// A host has nothing more to do.

@@ -1,5 +1,6 @@
 //! Starting the daemons, and the PEs when all daemons are there.
 
+use super::ending::Closing;
 use super::losses::Survival;
 use super::{Head, Host, LISTENER, Phase, SIGNALS, STREAMS, WAKE};
 use crate::ending::Ending;
@@ -51,6 +52,9 @@ const PRIVATE: [&str; 7] = [
     "PELLUCID_TRACE_CLAIM",
 ];
 
+/// How long daemons have for ending their PEs, and for what these have recorded, once this oshrun is killed.
+const PARTS: Duration = Duration::from_secs(5);
+
 /// What daemons and this oshrun know each other by.
 fn secrets() -> Result<[String; 2], Failure> {
     let secret = || net::secret().map_err(|error| Failure::needs("make up a secret (/dev/urandom)", error));
@@ -82,7 +86,7 @@ impl<'a> Head<'a> {
 
         let mask = Set::of(&[]).block();
         let signals = signals::take().map_err(|error| needs("read signals", error))?;
-        let mut watchdog = Watchdog::start().map_err(|error| needs("start the watchdog process", error))?;
+        let mut watchdog = Watchdog::start(PARTS).map_err(|error| needs("start the watchdog process", error))?;
         // After the watchdog, which is forked while there is one thread.
         let names = placements.iter().map(|place| place.host.as_str());
         let addresses = Addresses::find(options.launch_agent.is_some(), names);
@@ -114,14 +118,10 @@ impl<'a> Head<'a> {
             received: Receiver::default(),
             kept,
             trace,
-            trace_problem: false,
             status: None,
             ending: false,
-            ending_since: None,
-            hurried: false,
-            cut_short: false,
+            closing: Closing::default(),
             interrupted: false,
-            signalled: false,
             lost: None,
             survival: Survival::default(),
         };
@@ -281,6 +281,15 @@ impl Host {
     /// Ends its agent from this moment on.
     pub(super) fn reap_from(&mut self, when: Instant) {
         self.reaping.get_or_insert_with(|| Ending::new(when));
+    }
+}
+
+/// Error: the directory that PEs are to run in was removed, and nobody knows its name.
+pub(super) fn check_directory(options: &Options) -> Result<(), Failure> {
+    let is_found = options.wdir.as_ref().is_some_and(|wdir| wdir.is_absolute()) || !here().as_os_str().is_empty();
+    match env::current_dir() {
+        Err(error) if !is_found => Err(Failure::needs("find the current directory", error)),
+        _ => Ok(()),
     }
 }
 
