@@ -97,8 +97,8 @@ impl Sinks {
         self.peek(to).lock().failed
     }
 
-    /// Gives up the streams whose readers have taken nothing for so long, as if they had closed them, and drops what waits
-    /// there. Returns which. A terminal is waited for: there is somebody who has stopped it.
+    /// Gives up the streams whose readers have taken nothing for so long, as if they had closed them, and drops what
+    /// waits there. Returns which. A terminal is waited for: there is somebody who has stopped it.
     pub fn give_up(&mut self, most: Duration, now: Instant) -> Vec<To> {
         let sinks = [(To::Out, Some(&mut self.out)), (To::Err, self.err.as_mut())];
         let stuck = sinks.into_iter().filter_map(|(to, sink)| sink?.is_stuck(to, most, now).then_some(to));

@@ -22,8 +22,8 @@ pub struct Watchdog {
 const JOB_ENDED: i32 = 0;
 
 impl Watchdog {
-    /// Starts it. Only while there is one thread. `grace`: what groups have for ending by themselves once the launcher is
-    /// gone.
+    /// Starts it. Only while there is one thread. `grace`: what groups have for ending by themselves once the launcher
+    /// is gone.
     pub fn start(grace: Duration) -> io::Result<Self> {
         let (reader, pipe) = io::pipe()?;
         match process::fork()? {

@@ -77,8 +77,8 @@ impl Supervisor {
         Sender::new(numbers.unwrap_or_default(), 0, files.unwrap_or_default())
     }
 
-    /// Whether there is something in a trace that nobody takes: what PEs have recorded is the user's. A file says what it
-    /// is, since what is said now may reach nobody.
+    /// Whether there is something in a trace that nobody takes: what PEs have recorded is the user's. A file says what
+    /// it is, since what is said now may reach nobody.
     fn is_kept(&self, directory: &OutputDir) -> bool {
         let (first, pes) = (self.job.pes().start, self.pes.all());
         let unreturned = |pe, slot| self.profile.as_ref()?.unreturned(first, pes, pe, slot);
