@@ -101,6 +101,22 @@ fn hosts_are_filled_as_asked() {
     assert_eq!(job.arg(plain()).arg("where").run().expect_code(0).stdout.lines().count(), 3);
 }
 
+/// PEs that look for an interface while a link has no carrier look again.
+#[test]
+fn a_link_that_is_down_for_a_moment_is_awaited() {
+    let Some(net) = Hosts::new(2) else { return };
+    let binary = Build::program("endings/empty.c").named("empty-link").build();
+    let folder = tree::fresh("hosts-link");
+    let script = format!("touch {}/$PMI_RANK; sleep 1; exec {}", folder.display(), binary.display());
+    let running = net.oshrun(1).args(["sh", "-c", &script]).limit(60).start();
+    let up = || system::entries(&folder).len() == 2;
+    assert!(system::wait_until(Duration::from_secs(20), up), "two PEs start");
+    net.cut("b");
+    std::thread::sleep(Duration::from_secs(3));
+    net.mend("b");
+    running.wait().expect_code(0);
+}
+
 /// PEs of both hosts read and write one file: the programs of the extensions' chapter, which check what is in it.
 #[test]
 fn files_are_one_on_all_hosts() {

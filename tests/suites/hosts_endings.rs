@@ -112,6 +112,21 @@ fn nothing_outlives_an_oshrun_that_is_killed() {
     assert!(gone, "processes are left: {left:?}");
 }
 
+/// What its PEs have not recorded is nobody's: hosts remove it.
+#[test]
+fn an_oshrun_that_is_killed_leaves_no_empty_traces() {
+    let Some(net) = Hosts::new(2) else { return };
+    let (binary, folder) = (plain("traces"), tree::fresh("hosts-traces"));
+    let parts = tree::fresh("hosts-traces-of-parts");
+    let trace = format!("--trace={}", folder.join("trace").display());
+    let job = net.oshrun_with(&["--hosts", &net.list(1), &trace]).env("TMPDIR", &parts.display().to_string());
+    let running = started(job.arg(&binary).arg("wait"), &binary, 2);
+    assert_eq!(system::entries(&parts).len(), 2);
+    let root = running.pid();
+    ends(running, &binary, || assert!(system::signal(root, libc::SIGKILL)));
+    assert!(system::wait_until(SOON, || system::entries(&parts).is_empty()), "{:?}", system::entries(&parts));
+}
+
 #[test]
 fn a_network_that_is_cut_is_noticed_on_both_sides() {
     let Some(net) = Hosts::new(3) else { return };

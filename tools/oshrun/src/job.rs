@@ -33,7 +33,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Descriptors that a PE costs the launcher: two pipes, two files of `--output`, claims on the two hardware threads of
 /// its core, its way to other hosts. A host costs no more.
@@ -182,7 +182,8 @@ fn run_on_this_host(options: &Options) -> Result<i32, Failure> {
     let mask = Set::of(&[]).block();
     let signals = signals::take().map_err(|error| Failure::needs("read signals", error))?;
     process::adopt_orphans();
-    let watchdog = Watchdog::start().map_err(|error| Failure::needs("start the watchdog process", error))?;
+    let watchdog =
+        Watchdog::start(Duration::ZERO).map_err(|error| Failure::needs("start the watchdog process", error))?;
     let shown = profile.as_ref().filter(|_| detailed.is_some());
     let handover = shown.and_then(|profile| handover::offer(profile, &plan.environment));
     if let Some(profile) = shown {

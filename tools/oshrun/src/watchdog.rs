@@ -7,6 +7,10 @@ use crate::sys::process;
 use crate::sys::signal;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsRawFd, FromRawFd, RawFd};
+use std::time::{Duration, Instant};
+
+/// How often is looked whether groups have ended by themselves.
+const NAP: Duration = Duration::from_millis(50);
 
 /// The launcher's side.
 pub struct Watchdog {
@@ -15,14 +19,15 @@ pub struct Watchdog {
 }
 
 impl Watchdog {
-    /// Starts it. Only while there is one thread.
-    pub fn start() -> io::Result<Self> {
+    /// Starts it. Only while there is one thread. `grace`: what groups have for ending by themselves once the launcher
+    /// is gone.
+    pub fn start(grace: Duration) -> io::Result<Self> {
         let (reader, pipe) = io::pipe()?;
         match process::fork()? {
             Some(pid) => Ok(Self { pipe, pid }),
             None => {
                 drop(pipe);
-                end_job_at_eof(reader.as_raw_fd())
+                end_job_at_eof(reader.as_raw_fd(), grace)
             }
         }
     }
@@ -68,7 +73,7 @@ pub fn announce(fd: RawFd) {
     let _ = crate::sys::file::write(fd, &process::id().to_ne_bytes());
 }
 
-fn end_job_at_eof(pipe: RawFd) -> ! {
+fn end_job_at_eof(pipe: RawFd, grace: Duration) -> ! {
     signal::Set::all().mask();
     let pipe = process::detach(pipe, c"oshrun-watchdog");
     // Everything else was closed: descriptor 3 is the pipe, and ours.
@@ -81,6 +86,11 @@ fn end_job_at_eof(pipe: RawFd) -> ! {
             group if group > 0 => groups.push(group),
             gone => groups.retain(|group| *group != -gone),
         }
+    }
+    let until = Instant::now() + grace;
+    while Instant::now() < until && !groups.is_empty() {
+        std::thread::sleep(NAP);
+        groups.retain(|group| process::signal_group(*group, 0));
     }
     for group in groups {
         process::signal_group(group, libc::SIGKILL);

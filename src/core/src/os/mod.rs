@@ -14,6 +14,7 @@ pub mod futex;
 pub mod hold;
 pub mod host;
 pub mod huge;
+pub mod interface;
 pub mod interrupt;
 pub mod library;
 pub mod machine;

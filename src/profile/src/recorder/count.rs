@@ -38,7 +38,7 @@ pub fn sampled<const WITH_SITES: bool, R>(
 ) -> Option<R> {
     let (slot, site) = thread::<WITH_SITES>()?;
     let bytes = place.2;
-    if op.traits() & COMPLETES != 0 && nbi::is_timed(slot) {
+    if op.traits() & COMPLETES != 0 && nbi::end_unless_timed(slot) {
         return None;
     }
     let in_flow = WITH_SITES && bytes_follow(op);

@@ -51,9 +51,10 @@ pub(super) fn issue_more(nbi: &Nbi, bytes: usize) {
     bump(&nbi.bytes, bytes as u64);
 }
 
-/// Whether a completing call has to look at the clock. A batch that is not timed ends here.
+/// A completing call ends the batch that is open, unless it is timed. Returns whether one that is timed is open: the
+/// call has to look at the clock.
 #[inline(always)]
-pub(super) fn is_timed(slot: &Slot) -> bool {
+pub(super) fn end_unless_timed(slot: &Slot) -> bool {
     let nbi = &slot.tables.nbi;
     if nbi.open.load(Relaxed) == 0 {
         return false;
@@ -86,7 +87,7 @@ pub(super) fn begin(slot: &Slot) {
 #[inline(always)]
 pub(super) fn begin_completion(start: u64) -> u64 {
     match tls::slot() {
-        Some(slot) if is_timed(slot) => {
+        Some(slot) if end_unless_timed(slot) => {
             if start == 0 {
                 hot::ticks(&slot.head)
             } else {
@@ -102,7 +103,7 @@ pub(super) fn begin_completion(start: u64) -> u64 {
 pub(super) fn complete(op: u16, begun: u64, end: u64) {
     if begun != 0
         && let Some(slot) = tls::slot()
-        && is_timed(slot)
+        && end_unless_timed(slot)
     {
         complete_batch(slot, op, begun, end);
     }

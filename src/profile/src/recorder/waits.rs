@@ -84,7 +84,7 @@ pub(super) fn begin_on(
     op: impl Operation,
     (peer, addr, bytes): (i32, usize, usize),
 ) -> bool {
-    let completes = op.traits() & COMPLETES != 0 && nbi::is_timed(slot);
+    let completes = op.traits() & COMPLETES != 0 && nbi::end_unless_timed(slot);
     if slot.cell(op.id()).countdown.load(Relaxed) == 0 || bytes > UNSTAMPED_BYTES || completes || consumers::any() {
         return false;
     }

@@ -47,10 +47,13 @@ pub(super) fn of_view(profile: &Merged, symbols: &dyn Symbols) -> String {
     let program = if job.program.is_empty() { "(program not known)" } else { &job.program };
     let command = visible(&[program, &job.arguments].join(" "));
     let hosts = merge::hosts(profile);
+    // The numbers of a host that is lost are lost with it.
+    let known = profile.pes.len();
+    let of_them = if (known as u64) < u64::from(job.npes) { format!(", {known} of them here,") } else { String::new() };
     let on = match hosts.as_slice() {
-        [] => String::new(),
-        [host] => format!(" on {host}"),
-        several => format!(" on {} hosts", several.len()),
+        [] => of_them,
+        [host] => format!("{of_them} on {host}"),
+        several => format!("{of_them} on {} hosts", several.len()),
     };
     // Its begin is in the same file as its end.
     let is_known = job.start_realtime_ns > 0 || job.exit_status.is_some();

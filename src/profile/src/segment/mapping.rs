@@ -53,7 +53,16 @@ impl Mapping {
 #[cold]
 fn refused(bytes: usize, error: &io::Error) -> io::Error {
     let mib = bytes.div_ceil(1 << 20);
-    io::Error::new(error.kind(), format!("mmap of {mib} MiB of the profile segment (ulimit -v limits it): {error}"))
+    let by = if is_limited() { " (ulimit -v limits it)" } else { "" };
+    io::Error::new(error.kind(), format!("mmap of {mib} MiB of the profile segment{by}: {error}"))
+}
+
+/// Whether this process may have so many addresses only.
+fn is_limited() -> bool {
+    let mut limit = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
+    // SAFETY: the limit is writable.
+    unsafe { libc::getrlimit(libc::RLIMIT_AS, &raw mut limit) };
+    limit.rlim_cur != libc::RLIM_INFINITY
 }
 
 impl Drop for Mapping {

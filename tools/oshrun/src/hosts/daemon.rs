@@ -38,6 +38,7 @@ use std::env;
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The option that makes an `oshrun` a daemon. Not for users.
 pub const OPTION: &str = "--daemon";
@@ -64,9 +65,12 @@ fn try_run() -> Result<i32, Failure> {
     })?;
     let mask = Set::of(&[]).block();
     let signals = signals::take().map_err(|error| Failure::needs("read signals", error))?;
-    let watchdog = Watchdog::start().map_err(|error| Failure::needs("start the watchdog process", error))?;
+    let watchdog =
+        Watchdog::start(Duration::ZERO).map_err(|error| Failure::needs("start the watchdog process", error))?;
     let epoll = Epoll::new().map_err(|error| Failure::needs("wait for events", error))?;
     let stream = connect(&invitation, &signals).map_err(failed)?;
+    // From now on it is the connection that tells of the head's end: there is something to do then.
+    process::outlive_parent();
     let mut link = Link::new(stream, LINK, &epoll).map_err(|error| Failure::needs("use the connection", error))?;
     link.trust();
     epoll.add(&signals, 0, Interest::Read).map_err(|error| Failure::needs("wait for events", error))?;

@@ -137,7 +137,6 @@ struct Head<'a> {
     trace: Option<OutputDir>,
     /// Exit status: that of the first thing that went wrong.
     status: Option<i32>,
-    ending: bool,
     closing: Closing,
     interrupted: bool,
     lost: Option<Lost>,
@@ -146,6 +145,7 @@ struct Head<'a> {
 
 /// Runs a job on these hosts; returns its exit status.
 pub fn run(options: &Options, placements: &[Placement]) -> Result<i32, Failure> {
+    start::check_directory(options)?;
     let (mut head, mut watchdog) = Head::start(options, placements)?;
     let waited = |error: io::Error| Failure::needs("wait for the hosts", error);
     while !head.is_over() {
@@ -251,7 +251,7 @@ impl Head<'_> {
             return self.end(128 + number);
         }
         // A report first: it goes to the PEs when that is done.
-        if matches!(number, libc::SIGQUIT | libc::SIGUSR1) && !self.ending {
+        if matches!(number, libc::SIGQUIT | libc::SIGUSR1) && !self.is_ending() {
             return self.ask(report::Why::Signal(number));
         }
         self.forward(number, meaning);
@@ -261,7 +261,7 @@ impl Head<'_> {
         self.send_all(&ToDaemon::Signal { number });
         match meaning {
             Meaning::End => {
-                self.closing.hurried |= self.ending;
+                self.closing.hurried |= self.is_ending();
                 // A second time, whoever asks means it.
                 if std::mem::replace(&mut self.interrupted, true) {
                     self.end(128 + number);

@@ -2,11 +2,14 @@
 
 use super::{STREAMS, Supervisor};
 use crate::hosts::gather::{self, Sender};
+use crate::hosts::list;
 use crate::hosts::message::ToHead;
 use crate::signals::{self, Meaning};
+use pellucid_profile::output::OutputDir;
+use pellucid_profile::text::shell_word;
 use pellucid_profile::trace::keep::{self, Drift};
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
 /// How often the connection is looked after at least.
@@ -74,15 +77,36 @@ impl Supervisor {
         Sender::new(numbers.unwrap_or_default(), 0, files.unwrap_or_default())
     }
 
+    /// Whether there is something in a trace that nobody takes: what PEs have recorded is the user's. A file says what
+    /// it is, since what is said now may reach nobody.
+    fn is_kept(&self, directory: &OutputDir) -> bool {
+        let (first, pes) = (self.job.pes().start, self.pes.all());
+        let unreturned = |pe, slot| self.profile.as_ref()?.unreturned(first, pes, pe, slot);
+        let (summary, problems) = keep::finish(directory, None, unreturned);
+        if summary.events == 0 && problems.is_empty() {
+            return false;
+        }
+        let (pes, host) = (list::pes_text(&self.job.pes()), self.remote.as_ref().map_or("", |remote| &remote.host));
+        let text = format!(
+            "The trace of {pes} of {} on host {host}. The oshrun that ran the job was lost before it could take it:\n\
+             it stays here until somebody removes it. To see what is in it: oshprof trace {}\n",
+            self.job.npes(),
+            shell_word(directory.path())
+        );
+        let _ = directory.create("README").and_then(|mut file| file.write_all(text.as_bytes()));
+        true
+    }
+
     /// The trace is where the head is, or stays here without one.
     fn leave_trace(&mut self) -> io::Result<()> {
         let Some(remote) = &self.remote else { return Ok(()) };
         let (lost, host) = (remote.lost, remote.host.clone());
-        if let Some(directory) = remote.trace.as_ref().map(|directory| directory.path().to_owned()) {
-            if lost {
-                self.output.say(&format!("host {host}: its trace is kept in {}", directory.display()));
+        if let Some(directory) = &remote.trace {
+            let path = directory.path().to_owned();
+            if lost && self.is_kept(directory) {
+                self.output.say(&format!("host {host}: its trace is kept in {}", path.display()));
             } else {
-                let _ = fs::remove_dir_all(directory);
+                let _ = fs::remove_dir_all(path);
             }
         }
         // What was said since the output of the PEs: that the head is lost.

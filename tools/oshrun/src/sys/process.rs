@@ -103,6 +103,12 @@ pub fn die_with(parent: i32) -> bool {
     }
 }
 
+/// Undoes [`die_with`], for a process that notices by itself.
+pub fn outlive_parent() {
+    // SAFETY: sets an attribute of this process.
+    unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, 0, 0, 0, 0) };
+}
+
 /// The id of this process. Async-signal-safe.
 pub fn id() -> i32 {
     // SAFETY: no arguments.

@@ -3,14 +3,20 @@
 
 use super::settings::Settings;
 use crate::base::{Cause, Fault};
+use crate::os::{interface, process};
 use crate::transport::Atomics;
 use libfabric_sys::{self as fi, Library, fi_info};
 use std::ffi::{CStr, c_char, c_int};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::time::{Duration, Instant};
 
 /// Providers that are taken where nobody asks for one, best first. Those left out (`shm`, `sockets`, `udp`) reach no
 /// other host or are there for developers of libfabric.
 const BEST: &[&str] = &["cxi", "efa", "psm3", "psm2", "opx", "verbs;ofi_rxm", "tcp;ofi_rxm", "tcp", "net"];
+
+/// How long a link that is down is awaited, and how soon is looked again.
+const LINK_UP: Duration = Duration::from_secs(5);
+const NAP: Duration = Duration::from_millis(100);
 
 /// Registration modes that this transport works with.
 const MR_MODE: u64 =
@@ -158,9 +164,36 @@ impl Choice<'_> {
     }
 }
 
-/// Chooses. Error: what was asked for and what there is.
+/// Why there is nothing to choose.
+enum Problem {
+    /// It stays so.
+    Lasting(Fault),
+    /// No interface fits, as long as those are left out that have no carrier just now.
+    NoInterface(String),
+}
+
+/// Chooses. Error: what was asked for and what there is. A link that is down may come up again: it is awaited.
 pub(super) fn choose<'a>(library: &'a Library, settings: &Settings) -> Result<Choice<'a>, Fault> {
-    let fail = |text: String| Fault::from(Cause::Network(text));
+    let until = Instant::now() + LINK_UP;
+    let mut all_carried = false;
+    loop {
+        let text = match choose_now(library, settings) {
+            Ok(choice) => return Ok(choice),
+            Err(Problem::Lasting(fault)) => return Err(fault),
+            Err(Problem::NoInterface(text)) => text,
+        };
+        let silent = interface::silent();
+        // One that came up in between shows in the next look.
+        if (silent.is_empty() && std::mem::replace(&mut all_carried, true)) || Instant::now() >= until {
+            let but = silent.iter().map(|what| format!("; {what}")).collect::<String>();
+            return Err(Cause::Network(format!("host {}: {text}{but}", process::host_name())).into());
+        }
+        std::thread::sleep(NAP);
+    }
+}
+
+fn choose_now<'a>(library: &'a Library, settings: &Settings) -> Result<Choice<'a>, Problem> {
+    let fail = |text: String| Problem::Lasting(Cause::Network(text).into());
     let all = Infos::get(library, settings, Wish::default()).map_err(|error| {
         let filter = std::env::var("FI_PROVIDER").map(|v| format!(" (FI_PROVIDER={v})")).unwrap_or_default();
         fail(format!(
@@ -171,7 +204,7 @@ pub(super) fn choose<'a>(library: &'a Library, settings: &Settings) -> Result<Ch
         ))
     })?;
     let mut reasons = Vec::new();
-    let (index, why) = pick(&all, settings).map_err(fail)?;
+    let (index, why) = pick(&all, settings)?;
     reasons.extend(why);
     let Some(found) = all.iter().nth(index) else { return Err(fail("the provider has gone".into())) };
     // The same again with more and more left out of what would be good to have.
@@ -190,7 +223,7 @@ pub(super) fn choose<'a>(library: &'a Library, settings: &Settings) -> Result<Ch
 /// Why a provider and an interface were taken, by subject.
 type Reasons = Vec<(&'static str, String)>;
 
-fn pick(all: &Infos, settings: &Settings) -> Result<(usize, Reasons), String> {
+fn pick(all: &Infos, settings: &Settings) -> Result<(usize, Reasons), Problem> {
     let listed: Vec<(String, String, Option<IpAddr>)> =
         all.iter().map(|info| (provider(info), domain(info), address(info))).collect();
     let filter = std::env::var("FI_PROVIDER").ok().filter(|v| !v.is_empty() && !v.starts_with('^'));
@@ -206,7 +239,8 @@ fn pick(all: &Infos, settings: &Settings) -> Result<(usize, Reasons), String> {
     if ours.is_empty() {
         let named = |provider: &String| format!("provider {provider} (SHMEM_OFI_PROVIDER) is not there");
         let asked = settings.provider.as_ref().map_or("no provider to use".into(), named);
-        return Err(format!("{asked}; libfabric offers {}", names(listed.iter().map(|row| row.0.clone()))));
+        let offers = names(listed.iter().map(|row| row.0.clone()));
+        return Err(Problem::Lasting(Cause::Network(format!("{asked}; libfabric offers {offers}")).into()));
     }
     let fits = |row: &(String, String, Option<IpAddr>), interface: &str| {
         row.1 == interface
@@ -224,7 +258,9 @@ fn pick(all: &Infos, settings: &Settings) -> Result<(usize, Reasons), String> {
                         None => row.1.clone(),
                     });
                     let (provider, there) = (&ours[0].2.0, names(there));
-                    format!("interface {interface} (SHMEM_OFI_INTERFACE) is not there; provider {provider} has {there}")
+                    Problem::NoInterface(format!(
+                        "interface {interface} (SHMEM_OFI_INTERFACE) is not there; provider {provider} has {there}"
+                    ))
                 })?
         }
         // Of the best provider the first address that other hosts can use; libfabric lists faster interfaces first.
@@ -232,7 +268,7 @@ fn pick(all: &Infos, settings: &Settings) -> Result<(usize, Reasons), String> {
             .iter()
             .filter(|(_, _, row)| settings.loopback || !row.2.is_some_and(|a| a.is_loopback()))
             .min_by_key(|(i, rank, row)| (row.2.is_some_and(confined), *rank, row.2.is_some_and(|a| a.is_ipv6()), *i))
-            .ok_or("this host has no network interface but the loopback")?,
+            .ok_or_else(|| Problem::NoInterface("there is no network interface but the loopback".into()))?,
     };
     let (index, _, row) = *chosen;
     let why_provider = match (&settings.provider, &filter) {

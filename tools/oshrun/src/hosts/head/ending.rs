@@ -34,25 +34,30 @@ const LAST_OUTPUT: Duration = Duration::from_millis(200);
 /// How long our reader may hold up the end of a job that was ended by a signal.
 const LAST_WRITE: Duration = Duration::from_secs(1);
 
-/// What is known of the end.
+/// What is known of the end of a job, and was said of it.
 #[derive(Default)]
 pub(super) struct Closing {
     /// Since when the job is being ended, and whether was said what holds that up.
-    pub ending_since: Option<(Instant, bool)>,
+    since: Option<(Instant, bool)>,
     /// Whoever asks for the end has asked while the job was being ended.
     pub hurried: bool,
     /// The job does not end by itself: what went wrong was said.
-    pub cut_short: bool,
-    /// That a signal came to the part of a host has been said.
-    pub signalled: bool,
+    cut_short: bool,
+    /// That a signal came to the part of a host was said.
+    signalled: bool,
     /// That a part of the trace is missing was said.
     pub trace_problem: bool,
 }
 
 impl Head<'_> {
+    /// Whether the job is being ended.
+    pub(super) fn is_ending(&self) -> bool {
+        self.closing.since.is_some()
+    }
+
     /// Decides how the job ends, unless that is decided.
     pub(super) fn decide_exit(&mut self, text: Option<String>, status: i32) {
-        if !self.ending {
+        if !self.is_ending() {
             text.iter().for_each(|text| self.output.say(text));
             self.closing.cut_short = text.is_some();
             self.end(status);
@@ -62,10 +67,10 @@ impl Head<'_> {
     /// Begins to end the job with this status, unless something gave it one before.
     pub(super) fn end(&mut self, status: i32) {
         self.status.get_or_insert(status);
-        if std::mem::replace(&mut self.ending, true) {
+        if self.is_ending() {
             return;
         }
-        self.closing.ending_since = Some((Instant::now(), false));
+        self.closing.since = Some((Instant::now(), false));
         for host in 0..self.hosts.len() {
             match self.hosts[host].phase {
                 Phase::Starting => self.hosts[host].reap_from(Instant::now()),
@@ -136,7 +141,7 @@ impl Head<'_> {
         let host = &mut self.hosts[number];
         let agent = host.agent.map_or(String::new(), |ended| format!("; `{}` {}", host.command, describe(ended)));
         let text = format!("lost {}: {why}{agent}", host.who());
-        let goes_on = host.phase == Phase::Running && host.begun && self.options.survive && !self.ending;
+        let goes_on = host.phase == Phase::Running && host.begun && self.options.survive && !self.is_ending();
         self.leave(number, Instant::now() + GRACE);
         if goes_on {
             return self.go_on_without_host(number, text);
@@ -147,7 +152,7 @@ impl Head<'_> {
     /// The part of a host has got a signal that asks for the end, which was not from here.
     pub(super) fn signalled(&mut self, number: usize, signal: i32) {
         let host = &self.hosts[number];
-        if self.ending || host.phase >= Phase::Done {
+        if self.is_ending() || host.phase >= Phase::Done {
             return;
         }
         let what = format!("its oshrun got {}", pellucid_core::os::signal::describe(signal));
@@ -205,10 +210,8 @@ impl Head<'_> {
 
     /// Says which hosts hold up the end of the job. Where whoever asks for it asks again, they are not waited for.
     fn look_at_ending(&mut self, now: Instant) {
-        let Some((since, said)) = self
-            .closing
-            .ending_since
-            .filter(|(since, said)| self.closing.hurried || (now >= *since + WAITING && !said))
+        let Some((since, said)) =
+            self.closing.since.filter(|(since, said)| self.closing.hurried || (now >= *since + WAITING && !said))
         else {
             return;
         };
@@ -220,7 +223,7 @@ impl Head<'_> {
             self.hosts.iter().enumerate().filter_map(|(number, host)| Some((number, silence(host)?))).collect();
         let Some(least) = silent.iter().map(|(_, seconds)| *seconds).min() else { return };
         if !said {
-            self.closing.ending_since = Some((since, true));
+            self.closing.since = Some((since, true));
             let names: Vec<String> = silent.iter().take(NAMED).map(|(number, _)| self.hosts[*number].who()).collect();
             let more = match silent.len() - names.len() {
                 0 => String::new(),
@@ -246,6 +249,7 @@ impl Head<'_> {
     }
 
     fn look_after(&mut self, number: usize, now: Instant) {
+        let is_ending = self.is_ending();
         let host = &mut self.hosts[number];
         if host.abandoned {
             return;
@@ -256,7 +260,7 @@ impl Head<'_> {
             let why = why.clone();
             return self.lose(number, &why);
         }
-        if host.phase == Phase::Starting && !self.ending && now >= self.since + SLOW && !host.is_slow {
+        if host.phase == Phase::Starting && !is_ending && now >= self.since + SLOW && !host.is_slow {
             host.is_slow = true;
             let (name, seconds, most) = (&host.place.host, SLOW.as_secs(), CONNECT.as_secs());
             let text = format!(
@@ -280,7 +284,7 @@ impl Head<'_> {
             );
             return self.decide_exit(Some(text), 1);
         }
-        if host.phase == Phase::Starting && self.ending && host.agent.is_some() {
+        if host.phase == Phase::Starting && is_ending && host.agent.is_some() {
             host.phase = Phase::Lost;
         }
         if host.agent.is_some() {

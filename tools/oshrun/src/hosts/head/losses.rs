@@ -34,7 +34,7 @@ impl Head<'_> {
             return;
         }
         self.note_loss(pe, signal);
-        if !self.ending {
+        if !self.is_ending() {
             self.output.say(&format!("{text}; the job goes on without it (--survive)"));
         }
         self.survival.losses.add(text, 128 + signal);

@@ -84,7 +84,7 @@ impl Head<'_> {
         self.output.release(number);
         let secret = self.answer.clone();
         self.send(number, &ToDaemon::Welcome { secret });
-        if self.ending {
+        if self.is_ending() {
             return self.dismiss(number);
         }
         // Not before all hosts are started: to start one would be part of each way there and back.
@@ -114,15 +114,10 @@ impl Head<'_> {
     /// A message of a host's daemon.
     fn handle_message(&mut self, number: usize, message: ToHead) {
         match message {
-            ToHead::Note { text } => {
-                let host = &self.hosts[number];
-                // While it sends what was recorded, there is nothing else to say.
-                self.closing.trace_problem |= host.phase == Phase::Collecting;
-                self.output.say(&format!("host {}: {text}", host.place.host));
-            }
+            ToHead::Note { text } => self.pass_on(number, &text),
             ToHead::Verdict { status, text } => self.decide_exit(text, status),
             ToHead::Late { who, status, text } => {
-                if !self.ending {
+                if !self.is_ending() {
                     text.iter().for_each(|text| self.output.say(text));
                     self.status.get_or_insert(status);
                     let place = "after shmem_finalize".into();
@@ -165,12 +160,20 @@ impl Head<'_> {
             ToHead::Done {} => self.dismiss(number),
             ToHead::Deaf { number: signal, deaf } => {
                 self.hosts[number].deaf = deaf;
-                if !self.ending && self.hosts.iter().all(|host| host.deaf || host.phase != Phase::Running) {
+                if !self.is_ending() && self.hosts.iter().all(|host| host.deaf || host.phase != Phase::Running) {
                     self.end(128 + signal);
                 }
             }
             other => self.handle_losses(number, other),
         }
+    }
+
+    /// What a host has to say.
+    fn pass_on(&mut self, number: usize, text: &str) {
+        let host = &self.hosts[number];
+        // While it sends what was recorded, it speaks of nothing else.
+        self.closing.trace_problem |= host.phase == Phase::Collecting;
+        self.output.say(&format!("host {}: {text}", host.place.host));
     }
 
     /// A host has nothing more to do.

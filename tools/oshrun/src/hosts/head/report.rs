@@ -117,7 +117,7 @@ impl Head<'_> {
     /// Asks when it is time to.
     pub(super) fn ask_when_due(&mut self, now: Instant) {
         self.answer_if_complete(now);
-        if self.ending {
+        if self.is_ending() {
             return;
         }
         if self.deadline.is_some_and(|deadline| now >= deadline) {

@@ -52,6 +52,9 @@ const PRIVATE: [&str; 7] = [
     "PELLUCID_TRACE_CLAIM",
 ];
 
+/// How long daemons have for ending their PEs, and for what these have recorded, once this oshrun is killed.
+const PARTS: Duration = Duration::from_secs(5);
+
 /// What daemons and this oshrun know each other by.
 fn secrets() -> Result<[String; 2], Failure> {
     let secret = || net::secret().map_err(|error| Failure::needs("make up a secret (/dev/urandom)", error));
@@ -83,7 +86,7 @@ impl<'a> Head<'a> {
 
         let mask = Set::of(&[]).block();
         let signals = signals::take().map_err(|error| needs("read signals", error))?;
-        let mut watchdog = Watchdog::start().map_err(|error| needs("start the watchdog process", error))?;
+        let mut watchdog = Watchdog::start(PARTS).map_err(|error| needs("start the watchdog process", error))?;
         // After the watchdog, which is forked while there is one thread.
         let names = placements.iter().map(|place| place.host.as_str());
         let addresses = Addresses::find(options.launch_agent.is_some(), names);
@@ -116,7 +119,6 @@ impl<'a> Head<'a> {
             kept,
             trace,
             status: None,
-            ending: false,
             closing: Closing::default(),
             interrupted: false,
             lost: None,
@@ -149,7 +151,7 @@ impl<'a> Head<'a> {
         watchdog: &mut Watchdog,
     ) -> io::Result<()> {
         for host in 0..self.hosts.len() {
-            if self.ending || !start(self, host, watchdog.fd()) {
+            if self.is_ending() || !start(self, host, watchdog.fd()) {
                 // What is the matter with one agent is with all.
                 self.hosts[host..].iter_mut().for_each(|host| (host.phase, host.abandoned) = (Phase::Lost, true));
                 break;
@@ -206,7 +208,7 @@ impl<'a> Head<'a> {
 
     /// Starts the PEs, when every host is ready: a job that cannot be started as a whole is not started.
     pub(super) fn start_pes(&mut self) {
-        if self.ending || self.hosts.iter().any(|host| host.phase != Phase::Ready) {
+        if self.is_ending() || self.hosts.iter().any(|host| host.phase != Phase::Ready) {
             return;
         }
         // Everybody is here: who connects from now on, or has not said who it is, is a stranger.
@@ -278,6 +280,15 @@ impl Host {
     /// Ends its agent from this moment on.
     pub(super) fn reap_from(&mut self, when: Instant) {
         self.reaping.get_or_insert_with(|| Ending::new(when));
+    }
+}
+
+/// Error: the directory that PEs are to run in was removed, and nobody knows its name.
+pub(super) fn check_directory(options: &Options) -> Result<(), Failure> {
+    let is_found = options.wdir.as_ref().is_some_and(|wdir| wdir.is_absolute()) || !here().as_os_str().is_empty();
+    match env::current_dir() {
+        Err(error) if !is_found => Err(Failure::needs("find the current directory", error)),
+        _ => Ok(()),
     }
 }
 
