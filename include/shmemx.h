@@ -23,7 +23,7 @@
 #define SHMEMX_PCONTROL_DEFAULT 1
 
 /* shmem_pcontrol(SHMEMX_PCONTROL_FLUSH)
- * Write a snapshot of the whole job to the profile directory, if one is kept, and return when it is there. */
+ * Write a snapshot of the whole job to the profile directory, if one is kept, and return when it is there; under other launchers than oshrun, the first PE of a host writes that of its host. */
 #define SHMEMX_PCONTROL_FLUSH 2
 
 /* shmem_pcontrol(SHMEMX_PCONTROL_REGION_BEGIN, const char *name)

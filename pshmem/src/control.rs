@@ -12,6 +12,8 @@ use pellucid_profile::recorder::{self, Flush};
 use pellucid_profile::text::visible;
 use pellucid_profile::trace;
 
+use crate::{metrics, profile_files};
+
 use crate::generated::constants::{
     SHMEMX_PCONTROL_DEFAULT as DEFAULT, SHMEMX_PCONTROL_FLUSH as FLUSH, SHMEMX_PCONTROL_LONG as LONG,
     SHMEMX_PCONTROL_MARKER as MARKER, SHMEMX_PCONTROL_OFF as OFF, SHMEMX_PCONTROL_REGION_BEGIN as REGION_BEGIN,
@@ -79,8 +81,15 @@ fn end_region(name: Option<Cow<'_, str>>) {
 }
 
 fn flush() {
-    if recorder::flush() == Flush::NoAnswer {
-        warn(format_args!("oshrun does not answer: no snapshot of the profile"));
+    match recorder::flush() {
+        Flush::Written => {}
+        Flush::NoAnswer => warn(format_args!("oshrun does not answer: no snapshot of the profile")),
+        Flush::NotKept => {
+            if let Err(problem) = profile_files::snapshot() {
+                warn(format_args!("no snapshot of the profile: {problem}"));
+            }
+            metrics::snapshot();
+        }
     }
 }
 

@@ -79,6 +79,18 @@ pub fn begin(start: &Start, segment: RawFd) {
     runtime::at_failure(|| end(1, true));
 }
 
+/// In the first PE of a host: has the numbers of this moment written.
+pub fn snapshot() {
+    let readers = READERS.lock().unwrap_or_else(PoisonError::into_inner);
+    let own = readers.as_ref().filter(|readers| readers.process == std::process::id());
+    let companions = own.and_then(|readers| readers.companions);
+    // It is waited for: the end does not wait for that.
+    drop(readers);
+    if let Some(companions) = companions {
+        companions.snapshot();
+    }
+}
+
 /// The process ends, and has nothing more to record. `alone`: it ends the job.
 pub fn end(status: i32, alone: bool) {
     let readers = READERS.lock().unwrap_or_else(PoisonError::into_inner).take();

@@ -1,13 +1,13 @@
 //! The profile directory of a job whose launcher is none of ours: `SHMEM_PROFILE_DIR`.
 //!
 //! Where that is: see [`crate::places`]. The first PE of each host writes the files of the host's PEs as it leaves,
-//! that of PE 0 the job's as well: one directory, where the hosts share it. A PE that ends the job before its time
-//! writes what its host has, since the others will be killed.
+//! that of PE 0 the job's as well: one directory, where the hosts share it. It does so in `shmem_pcontrol(2)`, too. A
+//! PE that ends the job before its time writes what its host has, since the others will be killed.
 #![allow(unsafe_code)]
 
 use std::os::fd::{BorrowedFd, RawFd};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use pellucid_core::base::env;
@@ -77,31 +77,49 @@ fn write(alone: bool, status: i32) {
     if !(alone || files.is_first) || recorder::level() < 0 || ONCE.swap(true, Relaxed) {
         return;
     }
-    // SAFETY: the segment's descriptor stays open for the life of the process.
-    let fd = unsafe { BorrowedFd::borrow_raw(files.segment) };
-    let complain = |what: &dyn std::fmt::Display| {
+    if let Err(problem) = files.keep(Some((status, alone))) {
         REFUSED.store(true, Relaxed);
-        pellucid_core::say!("pellucid: the profile is not kept: {what}");
-    };
-    let segment = match Segment::map(fd) {
-        Ok(segment) => segment,
-        Err(error) => return complain(&error),
-    };
-    if !alone {
-        await_all(&segment);
+        pellucid_core::say!("pellucid: the profile is not kept: {problem}");
     }
-    let directory = match &files.directory {
-        Some(Ok(directory)) => directory,
-        Some(Err(error)) => return complain(&error),
-        None => return complain(&"nobody has made its directory"),
-    };
-    let profile = snapshot::take(&segment, &Outcome { exit_status: Some(status), pes: Vec::new() });
-    let mut written = file::write_pes(&profile.pes, directory);
-    if alone || segment.pes().start == 0 {
-        written = written.and_then(|()| file::write_job(&profile.job, 0..segment.npes(), directory));
+}
+
+/// In the first PE of a host: writes what its PEs have recorded so far. Others do nothing.
+///
+/// # Errors
+/// What could not be written, and why.
+pub fn snapshot() -> Result<(), String> {
+    /// Threads write one after the other.
+    static ONE: Mutex<()> = Mutex::new(());
+    match FILES.get() {
+        Some(files) if files.process == std::process::id() && files.is_first => {
+            let _one = ONE.lock();
+            files.keep(None)
+        }
+        _ => Ok(()),
     }
-    if let Err(error) = written {
-        complain(&error);
+}
+
+impl ProfileFiles {
+    /// Writes the files of this host. `end`: the exit status, and whether this PE alone ends the job.
+    fn keep(&self, end: Option<(i32, bool)>) -> Result<(), String> {
+        // SAFETY: the segment's descriptor stays open for the life of the process.
+        let fd = unsafe { BorrowedFd::borrow_raw(self.segment) };
+        let segment = Segment::map(fd).map_err(|error| error.to_string())?;
+        if matches!(end, Some((_, false))) {
+            await_all(&segment);
+        }
+        let directory = match &self.directory {
+            Some(Ok(directory)) => directory,
+            Some(Err(error)) => return Err(error.to_string()),
+            None => return Err("nobody has made its directory".to_owned()),
+        };
+        let outcome = Outcome { exit_status: end.map(|(status, _)| status), pes: Vec::new() };
+        let profile = snapshot::take(&segment, &outcome);
+        let mut written = file::write_pes(&profile.pes, directory);
+        if matches!(end, Some((_, true))) || segment.pes().start == 0 {
+            written = written.and_then(|()| file::write_job(&profile.job, 0..segment.npes(), directory));
+        }
+        written.map_err(|error| error.to_string())
     }
 }
 

@@ -34,6 +34,7 @@ fn add(trials: &mut Vec<Trial>, name: &'static str, launcher: &Arc<Launcher>) {
     add("endings", endings);
     add("nothing is left", nothing_is_left);
     add("a profile directory", a_profile_directory);
+    add("a snapshot", a_snapshot);
     add("a program that a PE starts is no PE", a_program_that_a_pe_starts_is_no_pe);
     add("oshrun below it", oshrun_below_it);
     if name != "mpiexec.hydra -pmi-port" {
@@ -289,6 +290,26 @@ fn a_profile_directory(launcher: &Launcher) -> Verdict {
     let outcome = launcher.job(2).env("SHMEM_METRICS", "file=/proc/zz/m").arg(hello()).limit(30).run();
     ensure(outcome.code() != 0 && !outcome.stdout.contains("OK"), &outcome, "a file that cannot be is refused")?;
     says(&outcome, "SHMEM_METRICS: cannot write /proc/zz/m")
+}
+
+/// What PEs have recorded when they ask for a snapshot is there although they are killed.
+fn a_snapshot(launcher: &Launcher) -> Verdict {
+    let program = Build::program("launchers/snapshot.c").build();
+    let directory = folder(launcher, "snapshot");
+    let (profile, metrics) = (directory.with_added_extension("profile"), directory.with_added_extension("prom"));
+    let job = launcher.job(3).env("SHMEM_PROFILE_DIR", &profile.display().to_string());
+    let job = job.env("SHMEM_METRICS", &format!("file={}", metrics.display())).arg(&program);
+    let outcome = job.arg(profile.join("job.json")).arg(&metrics).limit(60).run();
+    for file in [profile.join("job.json"), metrics] {
+        says(&outcome, &format!("{} is there\n", file.display()))?;
+    }
+    ensure(outcome.code() != 0, &outcome, "PEs are killed")?;
+    let report = Report::read(&profile, true);
+    for pe in 0..3 {
+        let found = report.routine_of(pe, "shmem_long_put");
+        ensure(found == (pe as u64 + 1, (pe as u64 + 1) * 32), &outcome, &format!("PE {pe}: {found:?}"))?;
+    }
+    Ok(())
 }
 
 fn profile_and_trace_of_two_hosts(launcher: &Launcher) -> Verdict {

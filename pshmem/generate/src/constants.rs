@@ -161,7 +161,7 @@ pub const LEVELS: &[Level] = &[
         value: 2,
         call: "",
         help: "Write a snapshot of the whole job to the profile directory, if one is kept, and return when it is \
-            there.",
+            there; under other launchers than oshrun, the first PE of a host writes that of its host.",
     },
     Level {
         name: "SHMEMX_PCONTROL_REGION_BEGIN",

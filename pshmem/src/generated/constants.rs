@@ -83,7 +83,7 @@ pub const SHMEM_REDUCE_MIN_WRKDATA_SIZE: c_int = 16;
 pub const SHMEMX_PCONTROL_OFF: c_int = 0;
 /// Level of shmem_pcontrol: Record: counts, bytes, times.
 pub const SHMEMX_PCONTROL_DEFAULT: c_int = 1;
-/// Level of shmem_pcontrol: Write a snapshot of the whole job to the profile directory, if one is kept, and return when it is there.
+/// Level of shmem_pcontrol: Write a snapshot of the whole job to the profile directory, if one is kept, and return when it is there; under other launchers than oshrun, the first PE of a host writes that of its host.
 pub const SHMEMX_PCONTROL_FLUSH: c_int = 2;
 /// Level of shmem_pcontrol: The calling thread enters a region: up to 63 names of up to 63 bytes a PE, nested up to 64 deep.
 pub const SHMEMX_PCONTROL_REGION_BEGIN: c_int = 4101;

@@ -182,8 +182,7 @@ fn run_on_this_host(options: &Options) -> Result<i32, Failure> {
     let mask = Set::of(&[]).block();
     let signals = signals::take().map_err(|error| Failure::needs("read signals", error))?;
     process::adopt_orphans();
-    let watchdog =
-        Watchdog::start(Duration::ZERO).map_err(|error| Failure::needs("start the watchdog process", error))?;
+    let watchdog = Watchdog::start(Duration::ZERO)?;
     let shown = profile.as_ref().filter(|_| detailed.is_some());
     let handover = shown.and_then(|profile| handover::offer(profile, &plan.environment));
     if let Some(profile) = shown {

@@ -3,6 +3,7 @@
 //! It knows the process groups of the PEs from a pipe, written by the PEs themselves before they run the program: a
 //! group is never unknown to it. End of file means that the launcher is gone. At the end of a job it is killed.
 
+use crate::job::Failure;
 use crate::sys::process;
 use crate::sys::signal;
 use std::io::{self, Read, Write};
@@ -21,9 +22,10 @@ pub struct Watchdog {
 impl Watchdog {
     /// Starts it. Only while there is one thread. `grace`: what groups have for ending by themselves once the launcher
     /// is gone.
-    pub fn start(grace: Duration) -> io::Result<Self> {
-        let (reader, pipe) = io::pipe()?;
-        match process::fork()? {
+    pub fn start(grace: Duration) -> Result<Self, Failure> {
+        let failed = |error| Failure::needs("start the watchdog process", error);
+        let (reader, pipe) = io::pipe().map_err(failed)?;
+        match process::fork().map_err(failed)? {
             Some(pid) => Ok(Self { pipe, pid }),
             None => {
                 drop(pipe);

@@ -32,23 +32,24 @@ pub(super) fn serve(fd: RawFd) -> io::Result<()> {
 pub enum Flush {
     /// The snapshot is in the profile directory.
     Written,
-    /// Nobody keeps a profile of this job.
+    /// The launcher keeps no profile of this job.
     NotKept,
     /// The launcher did not answer in time.
     NoAnswer,
 }
 
-/// Asks the launcher for a snapshot of the whole job, and waits until it is in the profile directory.
+/// Asks the launcher for a snapshot of the whole job, and waits until it is in the profile directory. Where it keeps no
+/// profile, what this PE has recorded is at least complete.
 pub fn flush() -> Flush {
     // SAFETY: null or a mapping that is never unmapped; all fields are atomics.
     let Some(header) = (unsafe { HEADER.load(Acquire).as_ref() }) else { return Flush::NotKept };
     let Some(region) = claim::region() else { return Flush::NotKept };
-    if header.flush_served.load(Acquire) == 0 {
-        return Flush::NotKept;
-    }
     super::modules::note(region);
     counting::refresh();
     super::network::refresh();
+    if header.flush_served.load(Acquire) == 0 {
+        return Flush::NotKept;
+    }
     let mine = header.flush_wanted.fetch_add(1, AcqRel).wrapping_add(1);
     crate::segment::futex::wake(&header.flush_wanted);
     let begin = Instant::now();

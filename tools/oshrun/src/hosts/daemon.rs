@@ -65,8 +65,7 @@ fn try_run() -> Result<i32, Failure> {
     })?;
     let mask = Set::of(&[]).block();
     let signals = signals::take().map_err(|error| Failure::needs("read signals", error))?;
-    let watchdog =
-        Watchdog::start(Duration::ZERO).map_err(|error| Failure::needs("start the watchdog process", error))?;
+    let watchdog = Watchdog::start(Duration::ZERO)?;
     let epoll = Epoll::new().map_err(|error| Failure::needs("wait for events", error))?;
     let stream = connect(&invitation, &signals).map_err(failed)?;
     // From now on it is the connection that tells of the head's end: there is something to do then.

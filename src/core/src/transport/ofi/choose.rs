@@ -223,9 +223,18 @@ fn choose_now<'a>(library: &'a Library, settings: &Settings) -> Result<Choice<'a
 /// Why a provider and an interface were taken, by subject.
 type Reasons = Vec<(&'static str, String)>;
 
+/// A provider, its interface and the address of that.
+type Listed = (String, String, Option<IpAddr>);
+
+/// Whether somebody means this interface by a name or an address.
+fn is_meant((_, interface, address): &Listed, by: &str) -> bool {
+    interface == by
+        || by.parse().is_ok_and(|ip: IpAddr| *address == Some(ip))
+        || address.is_some_and(|ip| ip.to_string() == by)
+}
+
 fn pick(all: &Infos, settings: &Settings) -> Result<(usize, Reasons), Problem> {
-    let listed: Vec<(String, String, Option<IpAddr>)> =
-        all.iter().map(|info| (provider(info), domain(info), address(info))).collect();
+    let listed: Vec<Listed> = all.iter().map(|info| (provider(info), domain(info), address(info))).collect();
     let filter = std::env::var("FI_PROVIDER").ok().filter(|v| !v.is_empty() && !v.starts_with('^'));
     // Rank of a provider; none: not to be used.
     let rank = |name: &str| match (&settings.provider, &filter) {
@@ -242,14 +251,9 @@ fn pick(all: &Infos, settings: &Settings) -> Result<(usize, Reasons), Problem> {
         let offers = names(listed.iter().map(|row| row.0.clone()));
         return Err(Problem::Lasting(Cause::Network(format!("{asked}; libfabric offers {offers}")).into()));
     }
-    let fits = |row: &(String, String, Option<IpAddr>), interface: &str| {
-        row.1 == interface
-            || interface.parse().is_ok_and(|ip: IpAddr| row.2 == Some(ip))
-            || row.2.is_some_and(|ip| ip.to_string() == interface)
-    };
     let chosen = match &settings.interface {
         Some(interface) => {
-            let fitting = ours.iter().filter(|(_, _, row)| fits(row, interface));
+            let fitting = ours.iter().filter(|(_, _, row)| is_meant(row, interface));
             fitting
                 .min_by_key(|(i, rank, row)| (*rank, row.2.is_some_and(|a| a.is_ipv6() && confined(a)), *i))
                 .ok_or_else(|| {

@@ -86,7 +86,7 @@ impl<'a> Head<'a> {
 
         let mask = Set::of(&[]).block();
         let signals = signals::take().map_err(|error| needs("read signals", error))?;
-        let mut watchdog = Watchdog::start(PARTS).map_err(|error| needs("start the watchdog process", error))?;
+        let mut watchdog = Watchdog::start(PARTS)?;
         // After the watchdog, which is forked while there is one thread.
         let names = placements.iter().map(|place| place.host.as_str());
         let addresses = Addresses::find(options.launch_agent.is_some(), names);
