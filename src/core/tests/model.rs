@@ -158,6 +158,10 @@ impl Members for &Seat {
     fn until<R>(&self, mut ready: impl FnMut() -> Option<R>) -> Result<R, Fault> {
         Ok(wait(&mut ready))
     }
+    fn until_told(&self, _: i32, word: &Shared, mut is_there: impl FnMut(u64) -> bool) -> Result<(), Fault> {
+        self.until(|| is_there(word.load(Ordering::Acquire)).then_some(()))
+    }
+    fn tell(&self, _: i32, _: &Shared) {}
     fn sync(&self) -> Result<(), Fault> {
         match self.world.setup.barrier {
             Barrier::Counter => central_counter(self, || {}),

@@ -1,9 +1,9 @@
 //! How a PE waits for memory to change: spin briefly, then yield, then sleep.
 
 use super::stall::Noted;
-use super::{cpu, reentry};
+use super::{cpu, futex, reentry};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering, fence};
 use std::time::{Duration, Instant};
 
 /// Looks before the processor is told that this is a loop that waits: that takes 40 to 140 cycles, as long as a partner
@@ -19,6 +19,9 @@ const LOOKS_MEANWHILE: u32 = 24;
 const SPINS: u32 = 2000;
 /// Yields between looks at the clock.
 const YIELDS: u32 = 64;
+/// Yields before a wait sleeps that its partner ends, unless one of them takes a time slice: mostly it ends before, which
+/// is cheaper for both.
+const YIELDS_BEFORE_SLEEP: u32 = 16;
 /// A wait of this length begins to sleep: whoever waits so long has a partner that computes.
 const PATIENCE: Duration = Duration::from_millis(20);
 /// The same where a yield gives the core to nobody, and takes from the time that all PEs may have on cores: about what
@@ -304,6 +307,40 @@ impl Backoff {
         true
     }
 
+    /// One turn of a wait for a store that is [told](wake), where PEs outnumber cores. As [`Self::step`].
+    #[cold]
+    fn step_or_sleep(&mut self, word: &AtomicU64, seen: u64, sleepers: &AtomicU64) -> bool {
+        // Whoever moves the network on does not sleep.
+        if assist() {
+            return self.go_on(true);
+        }
+        self.turns += 1;
+        if self.turns == self.meanwhile_at {
+            self.do_meanwhile();
+        }
+        if let Some(meanwhile) = MEANWHILE.get() {
+            (meanwhile.slow)();
+        }
+        if self.turns <= YIELDS_BEFORE_SLEEP {
+            let begin = Instant::now();
+            cpu::yield_now();
+            if begin.elapsed() >= SLICE {
+                self.turns = YIELDS_BEFORE_SLEEP;
+            }
+            return HURRY.load(Ordering::Relaxed);
+        }
+        let since = *self.since.get_or_insert_with(Instant::now);
+        let becomes_long = self.becomes_long();
+        self.waited = since.elapsed();
+        if becomes_long {
+            self.noted = Some(Noted::since(since, self.pe));
+        }
+        sleepers.fetch_add(1, Ordering::SeqCst);
+        futex::wait(low_half(word), seen as u32, PATIENCE);
+        sleepers.fetch_sub(1, Ordering::Relaxed);
+        true
+    }
+
     /// Lets others have the core.
     fn give_way(&mut self) {
         if IN_PLACE_OF_YIELDS.take() {
@@ -359,6 +396,46 @@ pub fn until_or<R, E>(
             return ready().ok_or(why);
         }
     }
+}
+
+/// Waits until `is_there` says so of what is stored to `word`, whose writer [tells](wake) of it; `sleepers` is how many
+/// sleep until then. For where PEs outnumber cores: waiters sleep soon. Gives up as [`until_or`] does.
+pub fn until_told<E>(
+    (word, sleepers): (&AtomicU64, &AtomicU64),
+    mut is_there: impl FnMut(u64) -> bool,
+    mut hopeless: impl FnMut() -> Option<E>,
+) -> Result<(), E> {
+    let mut backoff = Backoff::new(true);
+    loop {
+        let seen = word.load(Ordering::Acquire);
+        if is_there(seen) {
+            return Ok(());
+        }
+        if backoff.step_or_sleep(word, seen, sleepers)
+            && !is_there(word.load(Ordering::Acquire))
+            && let Some(why) = hopeless()
+        {
+            return if is_there(word.load(Ordering::Acquire)) { Ok(()) } else { Err(why) };
+        }
+    }
+}
+
+/// Wakes those who sleep in [`until_told`] until this word is stored to, which it has been.
+#[inline]
+pub fn wake(word: &AtomicU64, sleepers: &AtomicU64) {
+    // Whoever counts itself in after this finds what was stored.
+    fence(Ordering::SeqCst);
+    if sleepers.load(Ordering::Relaxed) != 0 {
+        futex::wake_all(low_half(word));
+    }
+}
+
+/// What the kernel waits on of a word: its lower half, which changes with each store of numbers that follow each other.
+#[allow(unsafe_code)]
+fn low_half(word: &AtomicU64) -> &AtomicU32 {
+    const LOW: usize = if cfg!(target_endian = "little") { 0 } else { 1 };
+    // SAFETY: within the word, and aligned as it is; it is used as an address by the kernel, which reads it.
+    unsafe { &*std::ptr::from_ref(word).cast::<AtomicU32>().add(LOW) }
 }
 
 #[cfg(test)]

@@ -73,10 +73,11 @@ pub fn central_counter<M: Members>(members: &M, meanwhile: impl FnOnce()) -> Res
     let is_last = (arrived.fetch_add(1, Ordering::AcqRel) + 1).is_multiple_of(members.size() as u64);
     if is_last {
         released.store(before + 1, Ordering::Release);
+        members.tell(0, released);
     }
     meanwhile();
     if is_last {
         return Ok(());
     }
-    members.until(|| (released.load(Ordering::Acquire) != before).then_some(()))
+    members.until_told(0, released, |now| now != before)
 }

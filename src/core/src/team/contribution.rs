@@ -153,6 +153,7 @@ impl<M: Members> CollectiveCall<M> {
         }
         slot.signature.store(self.signature, Ordering::Relaxed);
         slot.tag.store(self.number, Ordering::Release);
+        self.members.tell(self.members.me(), &slot.tag);
         // The line of the next slot is with those who have read it: it comes here while this PE waits, not when the
         // others wait for what is written there.
         let next = self.number + 1;
@@ -166,16 +167,16 @@ impl<M: Members> CollectiveCall<M> {
     pub fn slot_of(&self, pe: i32) -> Result<Result<&MailboxSlot<M::Word>, u64>, Fault> {
         let slot = self.members.slot(pe, self.number);
         if slot.tag.load(Ordering::Acquire) != self.number {
-            self.await_slot(slot)?;
+            self.await_slot(pe, slot)?;
         }
         let theirs = slot.signature.load(Ordering::Relaxed);
         Ok(if theirs == self.signature { Ok(slot) } else { Err(theirs) })
     }
 
     #[inline(never)]
-    fn await_slot(&self, slot: &MailboxSlot<M::Word>) -> Result<(), Fault> {
+    fn await_slot(&self, pe: i32, slot: &MailboxSlot<M::Word>) -> Result<(), Fault> {
         self.tell();
-        self.members.until(|| (slot.tag.load(Ordering::Acquire) == self.number).then_some(()))
+        self.members.until_told(pe, &slot.tag, |tag| tag == self.number)
     }
 
     /// The contribution in a slot.
@@ -194,14 +195,16 @@ impl<M: Members> CollectiveCall<M> {
     #[inline(always)]
     pub fn done(&self) {
         self.tell();
-        self.members.done(self.members.me()).store(self.number, Ordering::Release);
+        let (me, done) = (self.members.me(), self.members.done(self.members.me()));
+        done.store(self.number, Ordering::Release);
+        self.members.tell(me, done);
     }
 
     /// Waits until no member needs anything of this PE's any more.
     pub fn wait_for_others(&self) -> Result<(), Fault> {
         for pe in (0..self.members.size()).filter(|pe| *pe != self.members.me()) {
             let done = self.members.done(pe);
-            self.members.until(|| (done.load(Ordering::Acquire) >= self.number).then_some(()))?;
+            self.members.until_told(pe, done, |number| number >= self.number)?;
         }
         Ok(())
     }

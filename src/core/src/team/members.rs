@@ -6,7 +6,7 @@ use super::{Progress, Team, World, finalizing};
 use crate::base::Fault;
 use crate::base::word::Word;
 use crate::os::wait;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// One member's view of a team.
 pub trait Members {
@@ -33,6 +33,10 @@ pub trait Members {
     fn done(&self, pe: i32) -> &Self::Word;
     /// Waits until `ready` gives a value. Fault: a member does not come.
     fn until<R>(&self, ready: impl FnMut() -> Option<R>) -> Result<R, Fault>;
+    /// Waits until `is_there` says so of a word of a member's, whose writer [tells](Self::tell) of what it stores.
+    fn until_told(&self, pe: i32, word: &Self::Word, is_there: impl FnMut(u64) -> bool) -> Result<(), Fault>;
+    /// Tells those who wait for it of what was stored to a word of a member's.
+    fn tell(&self, pe: i32, word: &Self::Word);
     /// Waits for all members, by the algorithm in force.
     fn sync(&self) -> Result<(), Fault>;
 }
@@ -44,6 +48,14 @@ pub struct TeamView<'w> {
     pub w: &'w World,
     /// The team.
     pub team: &'w Team,
+}
+
+impl TeamView<'_> {
+    /// A member that does not come.
+    #[cold]
+    fn absent(&self) -> Option<Fault> {
+        self.w.lost_member(self.team).or_else(|| finalizing::absent_member(self.w, self.team))
+    }
 }
 
 impl Members for TeamView<'_> {
@@ -93,9 +105,22 @@ impl Members for TeamView<'_> {
 
     #[inline(always)]
     fn until<R>(&self, ready: impl FnMut() -> Option<R>) -> Result<R, Fault> {
-        wait::until_or(self.w.map.oversubscribed, ready, || {
-            self.w.lost_member(self.team).or_else(|| finalizing::absent_member(self.w, self.team))
-        })
+        wait::until_or(self.w.map.oversubscribed, ready, || self.absent())
+    }
+
+    #[inline(always)]
+    fn until_told(&self, pe: i32, word: &AtomicU64, mut is_there: impl FnMut(u64) -> bool) -> Result<(), Fault> {
+        if self.w.map.oversubscribed {
+            return wait::until_told((word, &self.team.sync_block(pe).sleepers.0), is_there, || self.absent());
+        }
+        self.until(|| is_there(word.load(Ordering::Acquire)).then_some(()))
+    }
+
+    #[inline(always)]
+    fn tell(&self, pe: i32, word: &AtomicU64) {
+        if self.w.map.oversubscribed {
+            wait::wake(word, &self.team.sync_block(pe).sleepers.0);
+        }
     }
 
     #[inline]

@@ -71,6 +71,8 @@ pub struct SyncBlock {
     pub released: Line,
     /// Collectives with contributions that this PE has finished.
     pub done: Line,
+    /// Members that sleep until this PE's tag, `done` or `released` changes.
+    pub sleepers: Line,
     /// Posts by number of the collective.
     pub mailbox: [MailboxSlot; RING],
     /// Which team ids this PE has in use; meaningful in the world's sync block only.

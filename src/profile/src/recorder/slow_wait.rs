@@ -2,29 +2,62 @@
 //!
 //! How long it is on no core: what it stood in a run queue beyond that it stood outside of the library. That is no
 //! work, but what it has done there besides is what others wait for. The time on cores is asked for twice, while it
-//! waits and when that is over. And who called: what is waited for in a meeting is that one's, too.
+//! waits and when that is over, each time for as long as a PE that waits beside others takes to look once: of waits that
+//! are over soon one stands for several. And who called: what is waited for in a meeting is that one's, too.
 #![allow(unsafe_code)]
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::callers;
 use super::hot::{bump, ticks};
+use super::{callers, cold};
 use crate::clock;
 use crate::op::{TOGETHER, traits};
 use crate::segment::layout::{STATE_INSIDE, Slot, state_of};
+use crate::segment::tables::SlowWait;
+
+/// A wait that is over before is a short one.
+const SHORT_NS: u64 = 200_000;
+/// The mean number of short ones from one that is asked for to the next.
+const MEAN_GAP: u64 = 16;
 
 /// The calling thread is about to let others have its core.
 pub(super) fn begin(slot: &Slot) {
     let (current, wait) = (&slot.head.current, &slot.tables.slow_wait);
     let (word, start) = (current.word.load(Relaxed), current.start.load(Relaxed) & !1);
-    if state_of(word) != STATE_INSIDE || start == 0 || wait.start.load(Relaxed) == start {
+    if state_of(word) != STATE_INSIDE || start == 0 {
         return;
+    }
+    if wait.start.load(Relaxed) == start {
+        return goes_on(slot, wait, start);
     }
     let is_meeting = traits(word as u16) & TOGETHER != 0;
     wait.returns_to.store(if is_meeting { callers::caller() } else { 0 }, Relaxed);
+    wait.since.store(0, Relaxed);
+    match wait.skip.load(Relaxed).checked_sub(1) {
+        Some(left) => {
+            wait.skip.store(left, Relaxed);
+            bump(&wait.skipped, 1);
+        }
+        None => ask(slot, wait, 1 + wait.skipped.swap(0, Relaxed)),
+    }
+    wait.start.store(start, Relaxed);
+}
+
+/// One that was left out is not, once it is long.
+fn goes_on(slot: &Slot, wait: &SlowWait, start: u64) {
+    if wait.since.load(Relaxed) == 0 && ns(slot, ticks(&slot.head).saturating_sub(start)) >= SHORT_NS {
+        ask(slot, wait, 1);
+    }
+}
+
+fn ask(slot: &Slot, wait: &SlowWait, stands_for: u64) {
+    wait.stands_for.store(stands_for, Relaxed);
     wait.since.store(ticks(&slot.head), Relaxed);
     wait.on_core_ns.store(on_core_ns(), Relaxed);
-    wait.start.store(start, Relaxed);
+}
+
+fn ns(slot: &Slot, ticks: u64) -> u64 {
+    clock::scale_ns(ticks, slot.head.clock_mult.load(Relaxed))
 }
 
 /// The call that was entered at `start` is over at `end`.
@@ -45,10 +78,14 @@ fn is_of(slot: &Slot, start: u64) -> bool {
 #[inline(never)]
 fn add(slot: &Slot, end: u64) {
     let wait = &slot.tables.slow_wait;
-    let waited = end.saturating_sub(wait.since.load(Relaxed));
-    let waited_ns = clock::scale_ns(waited, slot.head.clock_mult.load(Relaxed));
+    let since = wait.since.load(Relaxed);
+    if since == 0 {
+        return;
+    }
+    let waited_ns = ns(slot, end.saturating_sub(since));
     let on_core = on_core_ns().saturating_sub(wait.on_core_ns.load(Relaxed));
-    bump(&wait.off_core_ns, waited_ns.saturating_sub(on_core));
+    bump(&wait.off_core_ns, waited_ns.saturating_sub(on_core) * wait.stands_for.load(Relaxed));
+    wait.skip.store(if waited_ns < SHORT_NS { cold::draw(slot, 2 * MEAN_GAP - 1) } else { 0 }, Relaxed);
 }
 
 /// Who called the meeting that was entered then, where that was looked for: as [`Sync::caller`].

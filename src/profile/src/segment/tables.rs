@@ -177,7 +177,7 @@ pub struct ThreadTables {
 pub struct SlowWait {
     /// When that call was entered, in ticks.
     pub start: AtomicU64,
-    /// When its wait had become slow, in ticks.
+    /// Since when it is known how long the thread is on cores, in ticks; 0: that was not asked for.
     pub since: AtomicU64,
     /// How long the thread had been on cores then, in nanoseconds.
     pub on_core_ns: AtomicU64,
@@ -186,6 +186,12 @@ pub struct SlowWait {
     /// How long the thread has been on no core in all such waits that are over, in nanoseconds: it stood in line for
     /// one, or slept.
     pub off_core_ns: AtomicU64,
+    /// So many are still left out before one is asked for.
+    pub skip: AtomicU64,
+    /// Those that were left out since the last one that was asked for.
+    pub skipped: AtomicU64,
+    /// The one that is asked for stands for so many.
+    pub stands_for: AtomicU64,
 }
 
 /// How long the slot has had owners, from the end of initialization on, and what they lacked.
