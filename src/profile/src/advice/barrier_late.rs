@@ -2,7 +2,7 @@
 
 use crate::merge::{Late, Merged, PeRow, Place};
 use crate::op::{Class, class_of};
-use crate::report::{LateLine, Symbols, late_by_line, located, place, shown_time};
+use crate::report::{LateLine, Regions, Symbols, late_by_line, located, place, shown_time};
 
 use super::serial_pe::{may_wait, outside_ns};
 use super::{Finding, run_ns, uneven_work};
@@ -48,7 +48,7 @@ fn late(profile: &Merged, symbols: &dyn Symbols) -> Vec<Found> {
         let named: Vec<Found> = named.filter_map(|(caller, late)| late_at(profile, late, caller)).collect();
         if named.is_empty() { late_at(profile, late, None).into_iter().collect() } else { named }
     };
-    late_by_line(profile, symbols).into_iter().flat_map(at_line).collect()
+    late_by_line(profile, Regions::Together, symbols).into_iter().flat_map(at_line).collect()
 }
 
 fn late_at(profile: &Merged, line: Late, caller: Option<String>) -> Option<Found> {

@@ -2,7 +2,7 @@
 
 use crate::merge::Merged;
 use crate::op::Class;
-use crate::report::{LateLine, Symbols, late_by_line, located, place, shown_count, shown_time};
+use crate::report::{LateLine, Regions, Symbols, late_by_line, located, place, shown_count, shown_time};
 
 use super::serial_pe::outside_ns;
 use super::{Finding, run_ns, serialized};
@@ -27,7 +27,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     let pes = profile.pes.len() as u64;
     let times = &profile.efficiencies.run;
     let factors = times.factors(pes).filter(|_| pes > 1 && !profile.meetings_differ())?;
-    let LateLine { late, .. } = late_by_line(profile, symbols).into_iter().next()?;
+    let LateLine { late, .. } = late_by_line(profile, Regions::Together, symbols).into_iter().next()?;
     let (pe, times_last, to_one) = late.worst()?;
     let lost = late.lost_ns as f64;
     let share = (lost / run_ns(profile)).min(1.0 - factors.balance * factors.serialisation);

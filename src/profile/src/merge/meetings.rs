@@ -22,7 +22,7 @@ const MOST_OPEN: usize = 1 << 14;
 pub struct Late {
     /// C name.
     pub routine: String,
-    /// Region, empty outside of all.
+    /// Region, empty outside of all, or where they are of several.
     pub region: String,
     /// File and address in it of the place that the last PE came from.
     pub site: Option<(String, u64)>,
@@ -73,8 +73,11 @@ impl Late {
         Late { routine: self.routine.clone(), region: self.region.clone(), ..Late::default() }
     }
 
-    /// Adds those of another place.
+    /// Adds those of another place, or of another region.
     pub fn add(&mut self, other: &Late) {
+        if self.region != other.region {
+            self.region.clear();
+        }
         self.meetings = self.meetings.saturating_add(other.meetings);
         self.lost_ns = self.lost_ns.saturating_add(other.lost_ns);
         self.max_skew_ns = self.max_skew_ns.max(other.max_skew_ns);

@@ -2,7 +2,7 @@
 
 use super::balance::balance;
 use super::symbols::Symbols;
-use super::view::{LateLine, located};
+use super::view::{LateLine, Regions, located};
 use super::{table, view};
 use crate::advice::{late_end, run_ns, waits_itself};
 use crate::merge::{Merged, SiteRow};
@@ -41,7 +41,8 @@ fn percent(share: f64) -> String {
 /// Where most is lost by waiting: in a barrier or collective for the PE that comes last, or in a wait or lock.
 fn waiting(profile: &Merged, run: f64, symbols: &dyn Symbols) -> Option<Line> {
     let is_known = !profile.meetings_differ();
-    let late = view::late_by_line(profile, symbols).into_iter().next().map(|line| (line.late.lost_ns, line));
+    let late = view::late_by_line(profile, Regions::Together, symbols);
+    let late = late.into_iter().next().map(|line| (line.late.lost_ns, line));
     let late = late.filter(|_| is_known);
     let is_wait = |row: &SiteRow| op::class_of(&row.routine).is_some_and(Class::is_for_others);
     let wait = costliest(profile, symbols, is_wait);
@@ -63,7 +64,7 @@ fn costliest<'a>(
     symbols: &dyn Symbols,
     of: impl Fn(&SiteRow) -> bool,
 ) -> Option<(&'a SiteRow, u64)> {
-    let lines = view::lines(profile, symbols, |row| of(row) && row.place().is_some());
+    let lines = view::lines(profile, Regions::Together, symbols, |row| of(row) && row.place().is_some());
     let most = lines.into_iter().max_by_key(|line| (line.sum.known_ns, std::cmp::Reverse(line.first.address)))?;
     Some((most.first, most.sum.known_ns))
 }

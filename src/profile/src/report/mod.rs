@@ -40,7 +40,7 @@ pub use units::{
 };
 pub(crate) use view::is_strided;
 pub(crate) use view::located;
-pub(crate) use view::{LateLine, late_by_line};
+pub(crate) use view::{LateLine, Regions, late_by_line};
 pub use view::{VIEWS, grids, line, place};
 
 use crate::file;

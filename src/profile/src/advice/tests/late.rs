@@ -1,7 +1,7 @@
 //! PEs that others wait for in calls of all.
 
 use super::*;
-use crate::tables::Phase;
+use crate::tables::{Phase, Region};
 
 /// A PE that comes last to the meetings of its own team is late as often as it can be.
 #[test]
@@ -14,6 +14,20 @@ fn who_is_late_in_its_own_team_is_late() {
     let found = findings(&teams);
     assert!(found.iter().any(|(name, _)| *name == "barrier-late"), "{found:?}");
     assert!(found[0].1.what.ends_with("waits for PE 1: it was last 10 of 10 times"), "{found:?}");
+}
+
+/// A line that loses little in each of many regions loses as much as one in none.
+#[test]
+fn who_is_late_in_each_of_many_regions_is_late() {
+    let mut steps = with_barriers(profile(&[], 0.25), Some(1));
+    let alone = findings(&steps);
+    for pe in &mut steps.pes {
+        let region = |number: usize| Region { name: format!("step {number}"), ..Region::default() };
+        pe.tables.regions = (0..11).map(region).collect();
+        pe.tables.syncs.iter_mut().for_each(|sync| sync.region = sync.number as u8 + 1);
+    }
+    assert_eq!(findings(&steps), alone);
+    assert_eq!(alone[0].0, "barrier-late");
 }
 
 /// A PE that waits for the flag of another before it comes is not the one to have less work.

@@ -43,7 +43,7 @@ pub(in crate::report) struct Line<'a> {
 
 pub(super) fn grid(profile: &Merged, options: &Options, symbols: &dyn Symbols) -> Grid {
     let mut grid = Grid::new("callsites", "Call sites", &COLUMNS, "no call site was recorded");
-    let mut lines = lines(profile, symbols, |_| true);
+    let mut lines = lines(profile, Regions::Apart, symbols, |_| true);
     let total = |sum: &SiteSum| sum.total_ns().unwrap_or(0);
     let key = |sum: &SiteSum| match options.sort {
         SortKey::Calls => sum.calls,
@@ -128,9 +128,26 @@ fn numbers(sum: &SiteSum, run: f64, is_setup: bool) -> [Cell; 9] {
     ]
 }
 
+/// What a line is where it is called in several regions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Regions {
+    /// One of each region, as tables show it.
+    Apart,
+    /// One: what is lost there is lost, whatever else it is part of.
+    Together,
+}
+
+impl Regions {
+    /// The region that tells it from others of the same place.
+    pub fn key(self, region: &str) -> &str {
+        if self == Self::Apart { region } else { "" }
+    }
+}
+
 /// Those of the call sites that `of` picks.
 pub(in crate::report) fn lines<'a>(
     profile: &'a Merged,
+    regions: Regions,
     symbols: &dyn Symbols,
     of: impl Fn(&SiteRow) -> bool,
 ) -> Vec<Line<'a>> {
@@ -138,7 +155,7 @@ pub(in crate::report) fn lines<'a>(
     let mut known: HashMap<(String, &str, &str), usize> = HashMap::new();
     for row in profile.sites.iter().filter(|row| of(row)) {
         let place = place_cell(row.place(), symbols);
-        match known.entry((place.shown(Kind::Text), &*row.routine, &*row.region)) {
+        match known.entry((place.shown(Kind::Text), &*row.routine, regions.key(&row.region))) {
             Entry::Occupied(at) => {
                 let line = &mut lines[*at.get()];
                 let is_same = (line.sum.pes, row.sum.pes) == (1, 1) && line.sum.most.1 == row.sum.most.1;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use super::callsites::{Line, lines};
+use super::callsites::{Line, Regions, lines};
 use super::{place as shown_place, place_cell, region_cell};
 use crate::merge::{Late, Merged, SiteRow};
 use crate::op::{self, Class};
@@ -109,13 +109,13 @@ pub(crate) struct LateLine {
 }
 
 /// See [`LateLine`].
-pub(crate) fn late_by_line(profile: &Merged, symbols: &dyn Symbols) -> Vec<LateLine> {
+pub(crate) fn late_by_line(profile: &Merged, regions: Regions, symbols: &dyn Symbols) -> Vec<LateLine> {
     let mut lines: Vec<LateLine> = Vec::new();
     let mut known: HashMap<(String, &str, &str), usize> = HashMap::new();
     for late in &profile.late {
         let place = place_cell(late.place(), symbols);
         let caller = late.caller().map(|caller| shown_place(Some(caller), symbols));
-        let line = match known.entry((place.shown(Kind::Text), &*late.routine, &*late.region)) {
+        let line = match known.entry((place.shown(Kind::Text), &*late.routine, regions.key(&late.region))) {
             Entry::Occupied(at) => {
                 let line = &mut lines[*at.get()];
                 line.late.add(late);
@@ -145,7 +145,7 @@ pub(crate) fn late_by_line(profile: &Merged, symbols: &dyn Symbols) -> Vec<LateL
 /// Lines, and where they are of a layer of the program, who called there.
 fn late_by_caller(profile: &Merged, symbols: &dyn Symbols) -> Vec<(Cell, Option<String>, Late)> {
     let mut rows = Vec::new();
-    for LateLine { place, late, callers } in late_by_line(profile, symbols) {
+    for LateLine { place, late, callers } in late_by_line(profile, Regions::Apart, symbols) {
         if callers.is_empty() {
             rows.push((place, None, late));
         } else {
@@ -159,7 +159,7 @@ fn late_by_caller(profile: &Merged, symbols: &dyn Symbols) -> Vec<(Cell, Option<
 /// Waits and locks: how long, and where. Who ended them is the view `causes`.
 fn waits(profile: &Merged, options: &Options, symbols: &dyn Symbols) -> Grid {
     let is_wait = |row: &SiteRow| op::class_of(&row.routine).is_some_and(Class::is_for_others);
-    let mut rows = lines(profile, symbols, is_wait);
+    let mut rows = lines(profile, Regions::Apart, symbols, is_wait);
     let name = |row: &SiteRow| (row.routine.clone(), row.place().map(|(p, a)| (p.to_owned(), a)), row.region.clone());
     rows.sort_by_cached_key(|row| (std::cmp::Reverse(row.sum.known_ns), name(row.first)));
     let mut grid = Grid::new("waits", "Waits and locks", &WAITS, "no wait and no lock was recorded");

@@ -19,6 +19,7 @@ mod routines;
 mod sizes;
 mod timeline;
 
+pub(crate) use callsites::Regions;
 pub(super) use callsites::lines;
 pub(crate) use imbalance::{LateLine, late_by_line};
 pub(crate) use matrix::text as matrix_text;
