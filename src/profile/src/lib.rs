@@ -42,7 +42,7 @@ pub mod counters;
 mod elf;
 #[cfg(feature = "write")]
 pub mod file;
-mod hash;
+pub mod hash;
 pub mod histogram;
 #[cfg(feature = "report")]
 pub mod live;

@@ -19,7 +19,7 @@ pub struct Profile {
 pub struct Job {
     /// Program, as given to the launcher.
     pub program: String,
-    /// Its arguments, separated by spaces.
+    /// Its arguments: [`crate::text::arguments`].
     pub arguments: String,
     /// Directory it was started in.
     pub directory: String,

@@ -12,6 +12,7 @@ pub use generated::COUNT;
 /// Number of all operations: those of the API table, then those of other interfaces.
 pub const TOTAL: usize = generated::COUNT + gasnet::COUNT;
 
+use crate::hash::{fnv1a, fnv1a_on, fnv1a_step};
 use crate::segment::layout::{STATE_ENTERED, current_word};
 
 /// Operation ids that a profile segment has room for.
@@ -547,16 +548,11 @@ pub const TABLE_HASH: u64 = hash_of(TOTAL);
 pub const EARLIER_TABLE_HASH: u64 = hash_of(1794);
 
 const fn hash_of(count: usize) -> u64 {
-    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    let mut hash = fnv1a(&[]);
     let mut id = 0;
     while id < count {
-        let name = row(id).name.as_bytes();
-        let mut at = 0;
-        while at < name.len() {
-            hash = (hash ^ name[at] as u64).wrapping_mul(0x0100_0000_01b3);
-            at += 1;
-        }
-        hash = (hash ^ (0x100 + row(id).class as u64)).wrapping_mul(0x0100_0000_01b3);
+        hash = fnv1a_on(hash, row(id).name.as_bytes());
+        hash = fnv1a_step(hash, 0x100 + row(id).class as u64);
         id += 1;
     }
     hash

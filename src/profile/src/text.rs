@@ -1,5 +1,7 @@
 //! Text that came from elsewhere.
 
+use crate::hash::fnv1a;
+
 /// Text for a terminal: control characters as escapes, so that no name moves the cursor or begins a line.
 pub fn visible(text: &str) -> String {
     text.chars()
@@ -79,9 +81,35 @@ pub fn shell_quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
+/// Bytes of [`arguments`] at most.
+pub const ARGUMENTS: usize = 1000;
+
+/// The arguments of a program as a shell reads them back. Those that are too long end with how long they are and a
+/// number that others have not: what is compared by this text is not taken for the same.
+pub fn arguments(words: &[String]) -> String {
+    let text = words.iter().map(|word| shell_quoted(word)).collect::<Vec<_>>().join(" ");
+    if text.len() <= ARGUMENTS {
+        return text;
+    }
+    let rest = format!(" ... ({} bytes, {:016x})", text.len(), fnv1a(text.as_bytes()));
+    let kept = text.floor_char_boundary(ARGUMENTS - rest.len());
+    format!("{}{rest}", &text[..kept])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn other_arguments_have_another_text() {
+        let of = |words: &[&str]| arguments(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>());
+        assert_eq!(of(&["-n", "a b", "c"]), "-n 'a b' c");
+        assert_ne!(of(&["a", "b c"]), of(&["a b", "c"]));
+        let long = "\u{fc}".repeat(50_000);
+        let (one, other) = (of(&[&long, "a"]), of(&[&long, "b"]));
+        assert!(one.len() <= ARGUMENTS && one.contains("... (100004 bytes, "), "{one}");
+        assert_ne!(one, other);
+    }
 
     #[test]
     fn texts_without_lines_get_advice() {

@@ -10,6 +10,7 @@ use super::mapping::Mapping;
 use crate::clock::{Scale, realtime_ns};
 use crate::model::JobIdentity;
 use crate::op;
+use crate::text::arguments;
 
 /// What the creator of a segment knows about the job.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -87,7 +88,7 @@ pub fn create_with(npes: u32, job: &JobInfo, scale: Scale) -> io::Result<OwnedFd
     header.off.store(u32::from(job.off), Relaxed);
     header.host.set(&host_name());
     header.program.set(&job.program);
-    header.arguments.set(&job.arguments.join(" "));
+    header.arguments.set(&arguments(&job.arguments));
     header.directory.set(&std::env::current_dir().map(|d| d.to_string_lossy().into_owned()).unwrap_or_default());
     header.set_identity(&job.identity);
     header.magic.store(MAGIC, Release);

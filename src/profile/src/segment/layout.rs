@@ -130,7 +130,7 @@ pub struct Header {
     pub host: Text<64>,
     /// Program of the job.
     pub program: Text<512>,
-    /// Its arguments, separated by spaces.
+    /// Its arguments: [`crate::text::arguments`].
     pub arguments: Text<1024>,
     /// Working directory of the creator.
     pub directory: Text<512>,

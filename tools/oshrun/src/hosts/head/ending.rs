@@ -13,6 +13,7 @@ use crate::sys::process::{self, Ended};
 use pellucid_core::os::process::host_name;
 use pellucid_profile::model::{Job, LIBRARY, Profile};
 use pellucid_profile::report;
+use pellucid_profile::text;
 use std::env;
 use std::io;
 use std::time::{Duration, Instant};
@@ -327,7 +328,7 @@ impl Head<'_> {
         let arguments: Vec<String> = self.options.args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect();
         let job = Job {
             program: self.options.program.to_string_lossy().into_owned(),
-            arguments: arguments.join(" "),
+            arguments: text::arguments(&arguments),
             directory: env::current_dir().map(|path| path.to_string_lossy().into_owned()).unwrap_or_default(),
             host: host_name(),
             npes: self.hosts.last().map_or(0, |host| host.place.pes.end),
