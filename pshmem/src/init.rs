@@ -84,7 +84,9 @@ pub fn start_pes(_npes: c_int) -> Result<(), Fault> {
     if STARTED.swap(true, Relaxed) {
         return Ok(());
     }
-    begin("start_pes", Level::Single as c_int).map(drop)
+    let begun = begin("start_pes", Level::Single as c_int);
+    STARTED.store(begun.is_ok(), Relaxed);
+    begun.map(drop)
 }
 
 /// The first constructor of this library.

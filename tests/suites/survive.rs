@@ -44,6 +44,20 @@ fn those_who_are_left_agree_and_make_a_team() {
     }
 }
 
+/// Without a loss, a job is as any other: a finalize that is not the last ends nothing.
+#[test]
+fn a_finalize_that_is_not_the_last_is_a_barrier() {
+    for program in ["9.02-thread/finalize.c", "extensions/nested.c"] {
+        let (tests, name) = (tree::workspace().join("tests"), program.replace(['/', '.'], "-"));
+        let include = format!("-I{}", tests.join("include").display());
+        let source = tests.join("conformance").join(program);
+        let binary = Build::source(&format!("survive-{name}"), &source).options([include]).build();
+        for pes in [1, 2, 3] {
+            Job::oshrun(pes).arg("--survive").arg(&binary).limit(60).run().expect_code(0);
+        }
+    }
+}
+
 /// Each run kills 3 of 8 PEs, at any time.
 #[test]
 fn a_stencil_gives_the_right_result_whichever_pes_are_killed_and_when() {

@@ -164,7 +164,7 @@ static void many(void) {
     for (int k = 0; k < count; k++) {
         size_t bytes = 64 + (size_t)k * 977 % 100000;
         spaces[k] = space_of(SHMEM_TEAM_WORLD, bytes, NULL);
-        objects[k] = shmemx_space_malloc(spaces[k], bytes & ~(size_t)63);
+        objects[k] = shmemx_space_malloc(spaces[k], bytes);
         CHECK(objects[k] && shmemx_space_malloc(spaces[k], 64) == NULL);
         objects[k][0] = -1;
     }

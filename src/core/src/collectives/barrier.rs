@@ -20,21 +20,30 @@ pub fn finalize(w: &World) -> Result<(), Fault> {
     if w.map.losses.is_none() {
         check_matching(w, &w.world, Kind::Finalize, || [])?;
     }
+    quiet_with_those_left(w)?;
+    finalizing::finalize(w, Leaves::All)
+}
+
+/// Completes all stores of this PE. What went to a PE that is lost is over.
+fn quiet_with_those_left(w: &World) -> Result<(), Fault> {
     loop {
         match order::quiet_all(&w.map) {
             // Once for each PE that is lost, and context.
             Err(fault) if fault.is_loss() => {}
             Err(fault) if fault.is_result() => _ = report::tell(&fault),
-            quiet => break quiet?,
+            quiet => return quiet,
         }
     }
-    finalizing::finalize(w, Leaves::All)
 }
 
 /// The meeting of one that is not the last, and ends nothing: as [`barrier_all`], but it is no part of a barrier that
-/// others are in.
+/// others are in. In a job that goes on without PEs that are lost, those that are left meet.
 pub fn finalize_nested(w: &World) -> Result<(), Fault> {
     w.map.ready()?;
+    if w.map.losses.is_some() {
+        quiet_with_those_left(w)?;
+        return finalizing::finalize(w, Leaves::World);
+    }
     check_matching(w, &w.world, Kind::Finalize, || [])?;
     let later = order::quiet_before(&w.map)?;
     finalizing::finalize(w, Leaves::World)?;

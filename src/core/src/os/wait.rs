@@ -19,8 +19,8 @@ const LOOKS_MEANWHILE: u32 = 24;
 const SPINS: u32 = 2000;
 /// Yields between looks at the clock.
 const YIELDS: u32 = 64;
-/// Yields before a wait sleeps that its partner ends, unless one of them takes a time slice: mostly it ends before, which
-/// is cheaper for both.
+/// Yields before a wait sleeps that its partner ends, unless one of them takes a time slice: mostly it ends before,
+/// which is cheaper for both.
 const YIELDS_BEFORE_SLEEP: u32 = 16;
 /// A wait of this length begins to sleep: whoever waits so long has a partner that computes.
 const PATIENCE: Duration = Duration::from_millis(20);

@@ -38,14 +38,7 @@ pub fn finalize() -> Result<bool, Fault> {
         return Ok(false);
     };
     if before > 1 {
-        if map().losses.is_none() {
-            collectives::finalize_nested(world())?;
-            return Ok(false);
-        }
-        // Where PEs may be lost, those that are left meet as they do at the end, by what tells them of each other.
-        // Others may wait for what this PE has begun, and take it for gone where it only meets.
-        collectives::requests::complete_all(world())?;
-        collectives::finalize(world())?;
+        collectives::finalize_nested(world())?;
         return Ok(false);
     }
     finish(process)?;

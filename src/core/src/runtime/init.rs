@@ -66,7 +66,8 @@ pub fn init_thread(requested: i32, profiles: Profiles) -> Result<Start, Fault> {
     refuse_forked()?;
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     let first = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    let nested = NESTING.fetch_add(1, Ordering::AcqRel) > 0;
+    let counted = Counted::nested();
+    let nested = counted.is_some();
     let provided = set_thread(requested, nested);
     let mut result = Start {
         first: false,
@@ -91,6 +92,7 @@ pub fn init_thread(requested: i32, profiles: Profiles) -> Result<Start, Fault> {
             compare_thread(world())?;
             process.job.pe(process.pe).set_state(PeState::Initialized);
             process::at_exit(exit::at_exit);
+            Counted::first().keep();
         }
         Some(process) if !nested => {
             // Initialized again after the last finalize: a fresh heap at the same place, no teams, no contexts.
@@ -105,6 +107,7 @@ pub fn init_thread(requested: i32, profiles: Profiles) -> Result<Start, Fault> {
             liveness::tell(Stage::Initialized);
             // All PEs meet in it.
             compare_thread(world())?;
+            Counted::first().keep();
         }
         Some(_) => {
             drop(first);
@@ -112,7 +115,38 @@ pub fn init_thread(requested: i32, profiles: Profiles) -> Result<Start, Fault> {
             compare_thread(world())?;
         }
     }
+    if let Some(counted) = counted {
+        counted.keep();
+    }
     Ok(result)
+}
+
+/// An initialization in [`NESTING`], until this is dropped: one that fails has no finalize.
+struct Counted;
+
+impl Counted {
+    /// Where the library is initialized.
+    fn nested() -> Option<Self> {
+        let more = |uses: u32| (uses > 0).then_some(uses + 1);
+        NESTING.fetch_update(Ordering::AcqRel, Ordering::Acquire, more).ok().map(|_| Self)
+    }
+
+    /// The first one, which is complete: from now on routines find all that they need.
+    fn first() -> Self {
+        NESTING.store(1, Ordering::Release);
+        Self
+    }
+
+    /// It has succeeded.
+    fn keep(self) {
+        std::mem::forget(self);
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        NESTING.fetch_sub(1, Ordering::AcqRel);
+    }
 }
 
 /// A forked child would take its parent's place where the PEs meet.

@@ -79,6 +79,6 @@ fn process() -> Option<&'static Process> {
 /// Another's launcher, which has to hear how this process ends. Set before anything can go wrong after.
 static WIREUP: OnceLock<Arc<dyn Wireup>> = OnceLock::new();
 
-/// `shmem_init` calls without their `shmem_finalize`. Whoever asks whether the library is initialized, or ends the job,
-/// does not wait for an initialization under way.
+/// `shmem_init` calls without their `shmem_finalize`: the first of them once it is complete. Whoever asks whether the
+/// library is initialized, or ends the job, does not wait for an initialization under way.
 static NESTING: AtomicU32 = AtomicU32::new(0);

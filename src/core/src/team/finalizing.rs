@@ -61,7 +61,7 @@ pub fn finalize(w: &World, what: Leaves) -> Result<(), Fault> {
     announce(w, what);
     if let Some(losses) = w.map.losses {
         if w.world.hierarchy.is_some() {
-            return barrier_by_launcher(w, losses, For::Finalize);
+            return barrier_by_launcher(w, losses, For::Finalize, what);
         }
         barrier_of_survivors(w, losses);
         return Ok(());
@@ -75,16 +75,16 @@ pub fn finalize(w: &World, what: Leaves) -> Result<(), Fault> {
 /// The PEs that are left of a job on several hosts meet, once all they have sent has come: the last time for those that
 /// do not begin again.
 pub fn barrier_at_end(w: &World, losses: &Losses) -> Result<(), Fault> {
-    barrier_by_launcher(w, losses, For::Leave)
+    barrier_by_launcher(w, losses, For::Leave, Leaves::All)
 }
 
 /// The PEs that are left of a job on several hosts meet.
-fn barrier_by_launcher(w: &World, losses: &Losses, what: For) -> Result<(), Fault> {
+fn barrier_by_launcher(w: &World, losses: &Losses, what: For, then: Leaves) -> Result<(), Fault> {
     let proposal = Proposal {
         group: (u64::MAX, what as u64),
         number: w.finalize_barrier.times(),
         what: what as u8,
-        leaves: true,
+        leaves: then == Leaves::All,
         pes: w.world.pes(),
         words: Vec::new(),
     };

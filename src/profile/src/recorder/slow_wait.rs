@@ -2,8 +2,8 @@
 //!
 //! How long it is on no core: what it stood in a run queue beyond that it stood outside of the library. That is no
 //! work, but what it has done there besides is what others wait for. The time on cores is asked for twice, while it
-//! waits and when that is over, each time for as long as a PE that waits beside others takes to look once: of waits that
-//! are over soon one stands for several. And who called: what is waited for in a meeting is that one's, too.
+//! waits and when that is over. That takes half a microsecond, as long as a turn of a PE among several on a core: of
+//! waits that are over soon one stands for several. And who called: what is waited for in a meeting is that one's, too.
 #![allow(unsafe_code)]
 
 use std::sync::atomic::Ordering::Relaxed;

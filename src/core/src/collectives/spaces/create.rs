@@ -5,6 +5,7 @@ use super::pages::{self, Failed, Wish};
 use super::{Group, OPEN, Open, SpaceHandle};
 use crate::base::{Cause, Fault, report};
 use crate::collectives::nonblocking;
+use crate::memory::allocator;
 use crate::memory::spaces::{Parts, SPACES, Spaces};
 use crate::team::aset::{self, Opaque};
 use crate::team::contribution::Kind;
@@ -66,7 +67,8 @@ fn read(w: &World, config: *const SpaceConfig, fields: i64) -> Result<(Wish, Opt
     // SAFETY: not null; the caller vouches for a structure there.
     let config = unsafe { config.read_unaligned() };
     if fields & mask::SIZE != 0 {
-        wish.bytes = config.size;
+        // One object of that size has room in it.
+        wish.bytes = allocator::room_for(config.size);
     }
     if wish.bytes == 0 || wish.bytes > isize::MAX as usize / 4 {
         return bad("config", wish.bytes as i64, "a size of at least 1 byte that there are addresses for");
