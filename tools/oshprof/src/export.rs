@@ -13,6 +13,7 @@ use pellucid_profile::text::with_our_quotes;
 use crate::args::Command;
 use crate::compare::place::Places;
 use crate::compare::run::Run;
+use crate::compare::same;
 use crate::resolve::Resolver;
 use crate::{FAILED, diff, print};
 
@@ -137,7 +138,10 @@ pub fn run(request: &Request) -> ExitCode {
                     );
                 }
             }
-            Ok(make(&runs))
+            match same::differences(&runs.iter().collect::<Vec<_>>(), false).into_iter().next() {
+                Some(difference) => Err(format!("these are not runs of one program: {difference}")),
+                None => Ok(make(&runs)),
+            }
         }
         What::Store(store, suite, make) => make(store, suite.as_ref()),
     };

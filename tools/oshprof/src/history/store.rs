@@ -19,6 +19,7 @@ use serde_json::Value;
 
 use crate::compare::metric;
 use crate::compare::run::Run;
+use crate::compare::same;
 use crate::compare::side::Side;
 use crate::gate::machine;
 use crate::stats::median;
@@ -32,8 +33,8 @@ const VERSION: u64 = 1;
 const ATTRIBUTES: &str = "*.jsonl merge=union\n";
 /// The name of a program's series.
 pub fn suite_of(run: &Run) -> String {
-    let program = run.job.program.rsplit('/').next().unwrap_or_default();
-    format!("{program} {} np {}", run.shape.arguments, run.shape.npes).split_whitespace().collect::<Vec<_>>().join(" ")
+    let name = format!("{} {} np {}", run.program(), run.shape.arguments, run.shape.npes);
+    name.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// A store.
@@ -81,8 +82,8 @@ impl Store {
     /// What could not be written.
     pub fn add(&self, runs: &[&Run], facts: &Facts) -> Result<(String, bool), String> {
         let side = Side::of(runs);
-        if let Some(other) = runs.iter().find(|run| run.shape != runs[0].shape) {
-            return Err(format!("{}: not a run of the same program, PEs and arguments", other.dir.display()));
+        if let Some(difference) = same::differences(runs, false).into_iter().next() {
+            return Err(format!("these are not runs of one program: {difference}"));
         }
         if let Some(run) = runs.iter().find(|run| !run.sampled_sites.is_empty()) {
             return Err(format!(

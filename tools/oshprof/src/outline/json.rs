@@ -109,14 +109,19 @@ fn moved(moved: &Moved) -> Value {
 }
 
 fn metric(metric: &Metric, min_effect: f64) -> Value {
+    let [base_median, new_median] = metric.medians();
+    let [base_values, new_values] =
+        metric.sides.each_ref().map(|side| side.iter().map(|ns| whole(*ns)).collect::<Vec<_>>());
     let mut object = json!({
         "name": metric.name,
         "unit": "ns",
         "primary": metric.primary,
-        "pairs": metric.values.len(),
-        "base_median": metric.median(|pair| pair.0),
-        "new_median": metric.median(|pair| pair.1),
-        "values": metric.values.iter().map(|(base, new)| [whole(*base), whole(*new)]).collect::<Vec<_>>(),
+        "pairs": metric.pairs().len(),
+        "base_median": base_median,
+        "new_median": new_median,
+        "base_values": base_values,
+        "new_values": new_values,
+        "values": metric.pairs().map(|(base, new)| [whole(base), whole(new)]).collect::<Vec<_>>(),
         "ratio_of": if metric.of_run { "run" } else { "itself" },
         "min_effect": min_effect,
         "verdict": metric.verdict(),
