@@ -19,10 +19,12 @@ use crate::{FAILED, diff, print};
 
 const HELP: &str = "\
 usage: oshprof export DIR... --to FORMAT [-o FILE]
-       oshprof export --store S [--suite NAME] --to otava|openmetrics [-o FILE]
+       oshprof export --store S [--suite NAME] [--branch NAME]
+                      --to otava|openmetrics [-o FILE]
 
 Writes profiles, or a store of `oshprof history`, in a format that another
-program reads. Several profiles are runs of one program.
+program reads. Several profiles are runs of one program. Of a store, only runs
+of this suite and of this branch are written, where they are named.
 
   --to FORMAT  benchstat    Go's benchmark format: calls and bytes as exact
                             units
@@ -53,8 +55,15 @@ const FORMATS: [(&str, Make); 6] = [
     ("csv", profiles::csv),
 ];
 
-/// Makes the text from a store, of one series or of all.
-type MakeOfStore = fn(&Path, Option<&String>) -> Result<String, String>;
+/// Which runs of a store; `None`: all.
+#[derive(Debug, Default)]
+struct Choice {
+    suite: Option<String>,
+    branch: Option<String>,
+}
+
+/// Makes the text from what was chosen of a store.
+type MakeOfStore = fn(&Path, &Choice) -> Result<String, String>;
 
 /// Every format of histories.
 const OF_STORES: [(&str, MakeOfStore); 2] = [("otava", store::otava), ("openmetrics", store::openmetrics)];
@@ -69,7 +78,7 @@ pub struct Request {
 #[derive(Debug)]
 enum What {
     Profiles(Vec<PathBuf>, Make),
-    Store(PathBuf, Option<String>, MakeOfStore),
+    Store(PathBuf, Choice, MakeOfStore),
 }
 
 /// Understands the rest of the command line.
@@ -77,7 +86,7 @@ enum What {
 /// # Errors
 /// A message that names the argument.
 pub fn parse(mut parser: Parser) -> Result<Command, String> {
-    let (mut dirs, mut to, mut store, mut suite, mut output) = (Vec::new(), None, None, None, None);
+    let (mut dirs, mut to, mut store, mut choice, mut output) = (Vec::new(), None, None, Choice::default(), None);
     while let Some(arg) = parser.next().map_err(|error| with_our_quotes(&error))? {
         let name = match arg {
             Arg::Short('h') | Arg::Long("help") => return Ok(Command::Help(HELP)),
@@ -94,17 +103,21 @@ pub fn parse(mut parser: Parser) -> Result<Command, String> {
         match name.as_str() {
             "--to" => to = Some(value),
             "--store" => store = Some(PathBuf::from(value)),
-            "--suite" => suite = Some(value),
+            "--suite" => choice.suite = Some(value),
+            "--branch" => choice.branch = Some(value),
             "-o" | "--output" => output = Some(crate::args::output_file(value)),
             _ => return Err(format!("export: invalid option `{name}`")),
         }
+    }
+    if store.is_none() && (choice.suite.is_some() || choice.branch.is_some()) {
+        return Err("export: --suite and --branch are for --store".to_owned());
     }
     let to = to.ok_or_else(|| format!("export: --to is missing; there are: {}", names()))?;
     let of_profiles = FORMATS.iter().find(|(name, _)| *name == to).map(|(_, make)| *make);
     let of_store = OF_STORES.iter().find(|(name, _)| *name == to).map(|(_, make)| *make);
     let what = match (of_profiles, of_store, store) {
         (None, None, _) => return Err(format!("export: --to `{to}` is unknown; there are: {}", names())),
-        (_, Some(make), Some(store)) if dirs.is_empty() => What::Store(store, suite, make),
+        (_, Some(make), Some(store)) if dirs.is_empty() => What::Store(store, choice, make),
         (Some(make), _, None) if !dirs.is_empty() => What::Profiles(dirs, make),
         (None, Some(_), _) => {
             return Err(format!("export: {to} is made from a store: --store S, and no directory"));
@@ -143,7 +156,7 @@ pub fn run(request: &Request) -> ExitCode {
                 None => Ok(make(&runs)),
             }
         }
-        What::Store(store, suite, make) => make(store, suite.as_ref()),
+        What::Store(store, choice, make) => make(store, choice),
     };
     let written = text.and_then(|text| match &request.output {
         None => Ok(print(&text)),

@@ -97,8 +97,8 @@ pub fn names(runs: &[&Run]) -> BTreeSet<String> {
     runs.iter().flat_map(|run| values(run).into_keys()).collect()
 }
 
-/// Metrics that were to decide and that a side, of which those are known, has not. A side that knows of no times is none
-/// to ask.
+/// Metrics that were to decide and that a side has not, which has those that are known. A side that knows of no times
+/// is none to ask.
 pub fn missing(side: &str, known: &BTreeSet<String>, primary: &[String]) -> Vec<String> {
     let unknown = primary.iter().filter(|name| !known.is_empty() && !known.contains(*name));
     let list = || known.iter().map(String::as_str).collect::<Vec<_>>().join(", ");

@@ -280,7 +280,7 @@ fn lcm(a: u32, b: u32) -> u32 {
 /// Why two shapes cannot be compared.
 fn differs(base: &Shape, new: &Shape, rules: &Rules) -> Option<String> {
     if base.npes != new.npes && !rules.scale {
-        return Some(format!("{} PEs against {} (--scale compares calls by PE)", base.npes, new.npes));
+        return Some(format!("{} PEs against {} (oshprof diff --scale compares calls by PE)", base.npes, new.npes));
     }
     if base.arguments != new.arguments && !rules.any_arguments {
         let (a, b) = (&base.arguments, &new.arguments);

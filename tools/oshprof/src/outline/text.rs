@@ -113,7 +113,8 @@ fn times(out: &mut String, found: &Comparison) {
         let plural = if runs == "1" { "" } else { "s" };
         let _ = writeln!(
             out,
-            "Medians of {runs} run{plural}, not tested: that takes pairs of runs (oshprof gate, or --pair and 12 of each)."
+            "Medians of {runs} run{plural}, not tested: that takes pairs of runs (oshprof gate, or --pair and 12 of \
+             each)."
         );
     } else {
         out.push_str("* decides. ~: no difference that the test sees. library, waiting: as a share of the run.\n");
