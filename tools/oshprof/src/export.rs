@@ -19,12 +19,10 @@ use crate::{FAILED, diff, print};
 
 const HELP: &str = "\
 usage: oshprof export DIR... --to FORMAT [-o FILE]
-       oshprof export --store S [--suite NAME] [--branch NAME]
-                      --to otava|openmetrics [-o FILE]
+       oshprof export --store S --to otava|openmetrics [options]
 
 Writes profiles, or a store of `oshprof history`, in a format that another
-program reads. Several profiles are runs of one program. Of a store, only runs
-of this suite and of this branch are written, where they are named.
+program reads. Several profiles are runs of one program.
 
   --to FORMAT  benchstat    Go's benchmark format: calls and bytes as exact
                             units
@@ -35,7 +33,12 @@ of this suite and of this branch are written, where they are named.
                             changed something
                hatchet      literal of hatchet.GraphFrame.from_literal, as JSON
                csv          a row a run, call site and PE
-               otava        CSV of Apache Otava, from a store
+               otava        CSV of Apache Otava, from a store: a series
+  --store S    the directory of a history, in place of profiles
+  --suite NAME
+               of the store only what was added by this name
+  --branch NAME
+               of the store only the runs of this branch
   -o FILE      write there instead of standard output (-, too)
   -h, --help   this text
 

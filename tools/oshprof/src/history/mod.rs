@@ -44,20 +44,20 @@ Keeps what profiles say, commit by commit, in the directory S (default:
   plot   writes a page for a browser (-: to standard output)
 
   --store DIR     the store S
+  --branch NAME   add: where the commit is; list, check, plot: only the runs of
+                  this branch
   -h, --help      this text
 
 add:
   --commit SHA    of the program that was run
   --parent SHA    the commit before it
-  --branch NAME   where it is
   --time SECONDS  when, since 1970 (default: now)
   --suite NAME    what the runs are compared with (default: program, PEs and
                   arguments)
   --no-times      counts only: for a baseline in a repository
 
-list, check, plot:
-  --branch NAME   only runs of this branch
-  --json          list, check: for scripts
+list, check:
+  --json          for scripts
   --last N        check: only what the last N runs of a series brought is a
                   failure, on whatever machine they were (default 10)
 

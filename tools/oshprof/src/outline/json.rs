@@ -16,7 +16,7 @@ pub const SCHEMA_VERSION: u64 = 1;
 pub fn object(found: &Comparison) -> Value {
     let [base, new] = &found.sides;
     let counts = &found.counts;
-    let rows = |list: &[Change]| -> Vec<Value> { list.iter().map(|change| row(change, counts.certain)).collect() };
+    let rows = |list: &[Change], certain: bool| -> Vec<Value> { list.iter().map(|c| row(c, certain)).collect() };
     json!({
         "schema_version": SCHEMA_VERSION,
         "verdict": found.verdict.name(),
@@ -26,8 +26,8 @@ pub fn object(found: &Comparison) -> Value {
         "environment": { "same": found.reasons.is_empty(), "base": about(base), "new": about(new) },
         "counts": {
             "compared": counts.compared,
-            "changed": rows(&counts.changed),
-            "varying": rows(&counts.varying),
+            "changed": rows(&counts.changed, counts.certain),
+            "varying": rows(&counts.varying, false),
             "moved": counts.moved.iter().map(moved).collect::<Vec<_>>(),
         },
         "metrics": found.metrics.iter().map(|m| metric(m, found.min_effect)).collect::<Vec<_>>(),

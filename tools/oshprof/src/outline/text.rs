@@ -66,9 +66,14 @@ fn communication(out: &mut String, found: &Comparison) {
         let _ = writeln!(out, "  ~ {}", shown_text(&text));
     }
     for change in &counts.varying {
-        let _ = writeln!(out, "  ? {} (varies from run to run)", shown_text(&line(change)));
+        let _ = writeln!(out, "  ? {} ({} from run to run)", shown_text(&line(change)), varies(change));
     }
     out.push('\n');
+}
+
+/// Whether runs of a side were seen to differ, or only few were seen.
+fn varies(change: &Change) -> &'static str {
+    if change.base.is_stable() && change.new.is_stable() { "may vary" } else { "varies" }
 }
 
 fn line(change: &Change) -> String {
