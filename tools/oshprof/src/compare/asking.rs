@@ -5,8 +5,8 @@ use pellucid_profile::op::{Class, class_of};
 
 use super::{Amount, Range};
 
-/// Runs of a side from which on their agreement is none by chance: where a loop asks once in one half of all runs and
-/// twice in the other, five of each side agree, and differ from the other side, once in 512 times, two of each once in 8.
+/// Runs of a side from which on their agreement is none by chance. Where a loop asks once in one half of all runs and
+/// twice in the other, two runs of each side agree, and differ from the other side, once in 8 times, five once in 512.
 const ENOUGH: usize = 5;
 /// Calls of a PE by which two sides may differ by chance: what varies by more does not agree in two runs of each.
 const CLOSE: u64 = 4;

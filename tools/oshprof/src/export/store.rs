@@ -127,5 +127,26 @@ mod tests {
         assert_eq!(others(&[entry("a np 2"), entry("a np 2")]), None);
         let said = "only the series `a np 2` is written; --suite NAME picks another: `b np 4`";
         assert_eq!(others(&[entry("a np 2"), entry("b np 4"), entry("b np 4")]).as_deref(), Some(said));
+        let of_main = Entry { branch: "main".into(), ..entry("a np 2") };
+        let said = "only the series `a np 2` is written; --suite NAME and --branch NAME pick another: `a np 2` \
+                    of branch main";
+        assert_eq!(others(&[entry("a np 2"), of_main]).as_deref(), Some(said));
+    }
+
+    #[test]
+    fn samples_of_branches_are_apart() {
+        assert_eq!(labels("a \"b", ""), "suite=\"a \\\"b\"");
+        assert_eq!(labels("a", "main"), "suite=\"a\",branch=\"main\"");
+    }
+
+    #[test]
+    fn what_is_not_there_is_no_empty_page() {
+        let scratch = std::env::temp_dir().join(format!("oshprof-export-{}", std::process::id()));
+        let store = Store::make(&scratch);
+        let choice = Choice { suite: Some("typo".into()), branch: None };
+        let (metrics, otava) = (openmetrics(&scratch, &choice), otava(&scratch, &choice));
+        std::fs::remove_dir_all(&scratch).unwrap();
+        store.unwrap();
+        assert!(metrics.unwrap_err().contains("no run of `typo`") && otava.is_err());
     }
 }
