@@ -13,6 +13,7 @@ set -euo pipefail
     exit 2
 }
 branch=${HISTORY:-perf-history}
+of=${GITHUB_REF_NAME:-${CI_COMMIT_BRANCH:-}}
 report=$(realpath -m -- "${REPORT:-perf-report}")
 top=$(git rev-parse --show-toplevel)
 work=$(mktemp -d)
@@ -39,7 +40,7 @@ else
 fi
 git worktree add --quiet --detach "$store" "$begin"
 oshprof history add "$work"/run-{1,2} --store "$store" --commit "$(git rev-parse HEAD)" \
-    --parent "$(git rev-parse --quiet --verify HEAD^ || true)" --branch "${GITHUB_REF_NAME:-${CI_COMMIT_BRANCH:-}}" \
+    --parent "$(git rev-parse --quiet --verify HEAD^ || true)" --branch "$of" \
     --time "$(git show -s --format=%ct HEAD)"
 git -C "$store" add -A
 git -C "$store" "${as_bot[@]}" commit --quiet -m "Profile of $(git rev-parse --short=12 HEAD)" || true
@@ -60,4 +61,4 @@ done
 }
 mkdir -p "$report"
 oshprof history plot "$report/history.html" --store "$store"
-oshprof history check --store "$store"
+oshprof history check --store "$store" --branch "$of"

@@ -148,6 +148,21 @@ fn other_shapes_are_not_comparable() {
     assert_eq!(outcome.code(), 3, "a step more is more of everything");
 }
 
+/// What differs within a side would be taken for what varies from run to run.
+#[test]
+fn runs_of_two_programs_are_no_side() {
+    let other = profiles("two-programs", &version("EXTRA_BARRIER"), 1, &[]);
+    let mixed = [base()[0].clone(), other[0].clone()];
+    let (outcome, found) = diff(&mixed, &mixed, &[]);
+    assert_eq!((outcome.code(), &found["verdict"]), (4, &json!("not comparable")), "{found:#}");
+    assert!(found["reasons"].to_string().contains("runs of one side with different programs"), "{found:#}");
+    let store = tree::fresh("regression/two-programs-store").join("store");
+    let add = oshprof(&["history", "add", "--commit", "c", "--store", store.to_str().unwrap()]).args(&mixed);
+    for job in [add, oshprof(&["export", "--to", "csv"]).args(&mixed)] {
+        job.run().expect_code(1).expect_text(&["not runs of one program: different programs"]);
+    }
+}
+
 /// A copy of the library whose build id is another.
 fn other_library() -> PathBuf {
     let folder = tree::scratch("regression-library");
@@ -254,8 +269,12 @@ fn jobs_of_other_sizes_compare_by_pe() {
     harness::run::Job::oshrun(4).arg("--profile-dir").arg(&root).arg(&binary).run().expect_code(0);
     let (outcome, found) = diff(base(), std::slice::from_ref(&root), &[]);
     assert_eq!((outcome.code(), &found["verdict"]), (4, &json!("not comparable")));
-    let (outcome, found) = diff(base(), &[root], &["--scale"]);
+    let (outcome, found) = diff(base(), std::slice::from_ref(&root), &["--scale"]);
     assert_eq!((outcome.code(), &found["verdict"]), (0, &json!("ok")), "{found:#}");
+    // The runs of a side have as many PEs as each other.
+    let (outcome, found) = diff(&[base()[0].clone(), root], base(), &["--scale"]);
+    assert_eq!((outcome.code(), &found["verdict"]), (4, &json!("not comparable")), "{found:#}");
+    assert!(found["reasons"].to_string().contains("different numbers of PEs: 8 in"), "{found:#}");
 }
 
 #[test]
@@ -277,4 +296,7 @@ fn the_text_is_for_people() {
     assert!(std::fs::read_to_string(&summary).unwrap().contains("shmem\\_barrier\\_all"));
     assert!(outcome.stderr.contains("::error file=") && outcome.stderr.contains("line="), "{}", outcome.stderr);
     assert_eq!(json(&outcome)["verdict"], "regression", "what GitHub reads does not disturb the JSON");
+    let job = oshprof(&["diff", "--counts", "warn"]).args(base()).arg("--").args(&new);
+    let outcome = job.env("GITHUB_STEP_SUMMARY", summary.to_str().unwrap()).run().expect_code(0);
+    assert!(outcome.stderr.contains("::warning file=") && !outcome.stderr.contains("::error"), "{}", outcome.stderr);
 }

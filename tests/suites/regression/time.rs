@@ -183,6 +183,8 @@ fn a_history_names_the_commit() {
     let line = format!("{} -n 8 {} 1", tree::tool("oshrun").display(), version("BASE").display());
     let outcome = oshprof(&["gate", "--baseline", store, "--json", &line]).run().expect_code(0);
     assert_eq!(json(&outcome)["verdict"], "ok", "{}", outcome.stdout);
+    let unknown = oshprof(&["gate", "--baseline", store, "--metric", "region:nope", &line]).run().expect_code(4);
+    unknown.expect_text(&["no run of base has the metric \"region:nope\"", "no run of new has the metric"]);
 
     // Where the tables of counts are gone, their hashes still tell which part changed.
     std::fs::remove_dir_all(std::path::Path::new(store).join("counts")).unwrap();

@@ -357,6 +357,9 @@ mod tests {
             ("report d --by", "--by needs a value"),
             ("report d --color", "--color"),
             ("report d -x", "-x"),
+            ("diff a -- b --json --markdown", "diff: one of --json and --markdown at a time"),
+            ("gate --base a --new b --scale", "gate: invalid option `--scale`"),
+            ("export d --to csv --suite s", "export: --suite and --branch are for --store"),
         ] {
             let message = parsed(line).unwrap_err();
             assert!(message.contains(part), "{line}: {message}");

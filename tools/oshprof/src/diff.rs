@@ -79,8 +79,8 @@ impl Options {
             value.string().map_err(|error| format!("{command}: --{name}: {error}"))
         };
         match name {
-            "json" => self.output.form = emit::OutputForm::Json,
-            "markdown" => self.output.form = emit::OutputForm::Markdown,
+            "json" => self.form(command, emit::OutputForm::Json)?,
+            "markdown" => self.form(command, emit::OutputForm::Markdown)?,
             "html" => self.output.html = Some(crate::args::output_file(value()?)),
             "junit" => self.output.junit = Some(crate::args::output_file(value()?)),
             "id" => self.output.id = value()?,
@@ -95,7 +95,6 @@ impl Options {
                 }
             }
             "varying" => self.rules.varying = true,
-            "scale" => self.rules.scale = true,
             "any-arguments" => self.rules.any_arguments = true,
             "strict" => self.rules.strict = true,
             "min-effect" => self.rules.min_effect = share(command, &value()?)?,
@@ -104,6 +103,15 @@ impl Options {
             _ => return Ok(false),
         }
         Ok(true)
+    }
+
+    /// One form at a time goes to standard output.
+    fn form(&mut self, command: &str, form: emit::OutputForm) -> Result<(), String> {
+        if ![emit::OutputForm::Text, form].contains(&self.output.form) {
+            return Err(format!("{command}: one of --json and --markdown at a time"));
+        }
+        self.output.form = form;
+        Ok(())
     }
 
     /// Reads the file of what is accepted.
@@ -155,6 +163,8 @@ pub fn parse(mut parser: Parser) -> Result<Command, String> {
             match arg {
                 Arg::Short('h') | Arg::Long("help") => return Ok(Command::Help(HELP)),
                 Arg::Long("pair") => paired = true,
+                // Not of a gate: pairs of times are of as many PEs.
+                Arg::Long("scale") => options.rules.scale = true,
                 Arg::Long(name) => {
                     let name = name.to_owned();
                     if !options.take("diff", &name, &mut parser)? {

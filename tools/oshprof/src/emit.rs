@@ -67,11 +67,12 @@ fn for_ci(found: &Comparison, output: &Output) -> bool {
     let Some(path) = std::env::var_os("GITHUB_STEP_SUMMARY").filter(|path| !path.is_empty()).map(PathBuf::from) else {
         return true;
     };
+    let level = if found.counts_are_remarks { "warning" } else { "error" };
     for change in found.changes(Effect::Worse) {
         if let Some((file, line)) = &change.line {
             let file = relative(file);
             pellucid_profile::say!(
-                "::error file={file},line={line}::{}: {}",
+                "::{level} file={file},line={line}::{}: {}",
                 change.op,
                 crate::outline::amounts(change)
             );

@@ -13,12 +13,13 @@ use pellucid_profile::text::with_our_quotes;
 use crate::args::Command;
 use crate::compare::place::Places;
 use crate::compare::run::Run;
+use crate::compare::same;
 use crate::resolve::Resolver;
 use crate::{FAILED, diff, print};
 
 const HELP: &str = "\
 usage: oshprof export DIR... --to FORMAT [-o FILE]
-       oshprof export --store S [--suite NAME] --to otava|openmetrics [-o FILE]
+       oshprof export --store S --to otava|openmetrics [options]
 
 Writes profiles, or a store of `oshprof history`, in a format that another
 program reads. Several profiles are runs of one program.
@@ -32,7 +33,12 @@ program reads. Several profiles are runs of one program.
                             changed something
                hatchet      literal of hatchet.GraphFrame.from_literal, as JSON
                csv          a row a run, call site and PE
-               otava        CSV of Apache Otava, from a store
+               otava        CSV of Apache Otava, from a store: a series
+  --store S    the directory of a history, in place of profiles
+  --suite NAME
+               of the store only what was added by this name
+  --branch NAME
+               of the store only the runs of this branch
   -o FILE      write there instead of standard output (-, too)
   -h, --help   this text
 
@@ -52,8 +58,15 @@ const FORMATS: [(&str, Make); 6] = [
     ("csv", profiles::csv),
 ];
 
-/// Makes the text from a store, of one series or of all.
-type MakeOfStore = fn(&Path, Option<&String>) -> Result<String, String>;
+/// Which runs of a store; `None`: all.
+#[derive(Debug, Default)]
+struct Choice {
+    suite: Option<String>,
+    branch: Option<String>,
+}
+
+/// Makes the text from what was chosen of a store.
+type MakeOfStore = fn(&Path, &Choice) -> Result<String, String>;
 
 /// Every format of histories.
 const OF_STORES: [(&str, MakeOfStore); 2] = [("otava", store::otava), ("openmetrics", store::openmetrics)];
@@ -68,7 +81,7 @@ pub struct Request {
 #[derive(Debug)]
 enum What {
     Profiles(Vec<PathBuf>, Make),
-    Store(PathBuf, Option<String>, MakeOfStore),
+    Store(PathBuf, Choice, MakeOfStore),
 }
 
 /// Understands the rest of the command line.
@@ -76,7 +89,7 @@ enum What {
 /// # Errors
 /// A message that names the argument.
 pub fn parse(mut parser: Parser) -> Result<Command, String> {
-    let (mut dirs, mut to, mut store, mut suite, mut output) = (Vec::new(), None, None, None, None);
+    let (mut dirs, mut to, mut store, mut choice, mut output) = (Vec::new(), None, None, Choice::default(), None);
     while let Some(arg) = parser.next().map_err(|error| with_our_quotes(&error))? {
         let name = match arg {
             Arg::Short('h') | Arg::Long("help") => return Ok(Command::Help(HELP)),
@@ -93,17 +106,21 @@ pub fn parse(mut parser: Parser) -> Result<Command, String> {
         match name.as_str() {
             "--to" => to = Some(value),
             "--store" => store = Some(PathBuf::from(value)),
-            "--suite" => suite = Some(value),
+            "--suite" => choice.suite = Some(value),
+            "--branch" => choice.branch = Some(value),
             "-o" | "--output" => output = Some(crate::args::output_file(value)),
             _ => return Err(format!("export: invalid option `{name}`")),
         }
+    }
+    if store.is_none() && (choice.suite.is_some() || choice.branch.is_some()) {
+        return Err("export: --suite and --branch are for --store".to_owned());
     }
     let to = to.ok_or_else(|| format!("export: --to is missing; there are: {}", names()))?;
     let of_profiles = FORMATS.iter().find(|(name, _)| *name == to).map(|(_, make)| *make);
     let of_store = OF_STORES.iter().find(|(name, _)| *name == to).map(|(_, make)| *make);
     let what = match (of_profiles, of_store, store) {
         (None, None, _) => return Err(format!("export: --to `{to}` is unknown; there are: {}", names())),
-        (_, Some(make), Some(store)) if dirs.is_empty() => What::Store(store, suite, make),
+        (_, Some(make), Some(store)) if dirs.is_empty() => What::Store(store, choice, make),
         (Some(make), _, None) if !dirs.is_empty() => What::Profiles(dirs, make),
         (None, Some(_), _) => {
             return Err(format!("export: {to} is made from a store: --store S, and no directory"));
@@ -137,9 +154,12 @@ pub fn run(request: &Request) -> ExitCode {
                     );
                 }
             }
-            Ok(make(&runs))
+            match same::differences(&runs.iter().collect::<Vec<_>>(), false).into_iter().next() {
+                Some(difference) => Err(format!("these are not runs of one program: {difference}")),
+                None => Ok(make(&runs)),
+            }
         }
-        What::Store(store, suite, make) => make(store, suite.as_ref()),
+        What::Store(store, choice, make) => make(store, choice),
     };
     let written = text.and_then(|text| match &request.output {
         None => Ok(print(&text)),

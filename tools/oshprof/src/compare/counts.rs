@@ -10,6 +10,7 @@ mod effects;
 mod moved;
 
 use super::align::align;
+use super::asking;
 use super::side::{Group, Side, Site, group};
 use super::{Amount, Range};
 pub use effects::set_effects;
@@ -108,7 +109,7 @@ pub struct Moved {
 pub struct Counts {
     /// What is the same in all runs of each side and differs between them.
     pub changed: Vec<Change>,
-    /// What differs between runs of one side, and whose ranges do not meet.
+    /// What differs between runs of one side, or may, and whose ranges do not meet.
     pub varying: Vec<Change>,
     /// What is called from elsewhere, as often as before.
     pub moved: Vec<Moved>,
@@ -121,14 +122,17 @@ pub struct Counts {
 /// Compares two sides.
 pub fn compare(base: &Side, new: &Side) -> Counts {
     let mut counts = Counts { certain: base.runs > 1 && new.runs > 1, ..Counts::default() };
-    let mut different = Vec::new();
+    let (mut different, runs) = (Vec::new(), base.runs.min(new.runs));
+    let pes = base.shape.npes.max(new.shape.npes);
     for (old, now) in paired(base, new) {
         counts.compared += 1;
         let change = change(base, old, now);
         let known = |site: Option<&Site>, side: &Side, range: &Range| {
             site.is_none_or(|site| side.is_stable(&site.key.op, range))
         };
-        let stable = known(old, base, &change.base) && known(now, new, &change.new);
+        let stable = known(old, base, &change.base)
+            && known(now, new, &change.new)
+            && !asking::is_chance(&change.op, &change.base, &change.new, runs, pes);
         match stable {
             true if change.base != change.new => different.push(change),
             false if !change.base.overlaps(&change.new) => counts.varying.push(change),

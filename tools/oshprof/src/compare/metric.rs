@@ -18,16 +18,23 @@ pub struct Metric {
     pub primary: bool,
     /// Whether effects are shares of the run, and not of the metric: what is small may double and mean nothing.
     pub of_run: bool,
-    /// Nanoseconds of each pair, base and new.
-    pub values: Vec<(f64, f64)>,
+    /// Nanoseconds of each run of the base, and of the new side. Where they were measured in pairs, those with the same
+    /// place are one; else there may be more of one side.
+    pub sides: [Vec<f64>; 2],
     /// What the test says; `None`: too few pairs.
     pub tested: Option<Tested>,
 }
 
 impl Metric {
-    /// Median of one side.
-    pub fn median(&self, of: fn(&(f64, f64)) -> f64) -> f64 {
-        median(&self.values.iter().map(of).collect::<Vec<_>>())
+    /// Medians of all runs of the sides.
+    pub fn medians(&self) -> [f64; 2] {
+        self.sides.each_ref().map(|side| median(side))
+    }
+
+    /// Runs with the same place: base and new.
+    pub fn pairs(&self) -> impl ExactSizeIterator<Item = (f64, f64)> {
+        let [base, new] = &self.sides;
+        base.iter().copied().zip(new.iter().copied())
     }
 
     /// What is known, as JSON has it.
@@ -42,12 +49,11 @@ impl Metric {
     }
 
     /// Logarithms of the ratios of the pairs.
-    fn differences(&self, run: &[(f64, f64)]) -> Vec<f64> {
-        let plain = |(base, new): &(f64, f64)| (new.max(1.0) / base.max(1.0)).ln();
+    fn differences(&self, run: &[f64]) -> Vec<f64> {
         if !self.of_run {
-            return self.values.iter().map(plain).collect();
+            return self.pairs().map(|(base, new)| (new.max(1.0) / base.max(1.0)).ln()).collect();
         }
-        self.values.iter().zip(run).map(|((base, new), (whole, _))| added(*base, *new, *whole)).collect()
+        self.pairs().zip(run).map(|((base, new), whole)| added(base, new, *whole)).collect()
     }
 }
 
@@ -86,45 +92,35 @@ pub fn is_of_run(name: &str) -> bool {
     name == "library" || name == "waiting"
 }
 
-/// Metrics that were to decide and that no run of a side has, with the side.
-pub fn missing(sides: [&[&Run]; 2], primary: &[String]) -> Vec<String> {
-    let mut missing = Vec::new();
-    // Each run has those.
-    if primary.iter().all(|name| PRIMARY.contains(&name.as_str())) {
-        return missing;
-    }
-    for (side, runs) in ["base", "new"].into_iter().zip(sides) {
-        let known: BTreeSet<String> = runs.iter().flat_map(|run| values(run).into_keys()).collect();
-        let unknown = primary.iter().filter(|name| !runs.is_empty() && !known.contains(*name));
-        missing.extend(unknown.map(|name| {
-            let list: Vec<&str> = known.iter().map(String::as_str).collect();
-            format!("no run of {side} has the metric {name:?}; there are {}", list.join(", "))
-        }));
-    }
-    missing
+/// Metrics that runs have.
+pub fn names(runs: &[&Run]) -> BTreeSet<String> {
+    runs.iter().flat_map(|run| values(run).into_keys()).collect()
 }
 
-/// All metrics of pairs of runs; those named decide.
-pub fn of_pairs(pairs: &[(&Run, &Run)], primary: &[String]) -> Vec<Metric> {
-    let values: Vec<_> = pairs.iter().map(|(base, new)| (values(base), values(new))).collect();
-    let mut names: Vec<String> = values.iter().flat_map(|(base, _)| base.keys().cloned()).collect();
+/// Metrics that were to decide and that a side has not, which has those that are known. A side that knows of no times
+/// is none to ask.
+pub fn missing(side: &str, known: &BTreeSet<String>, primary: &[String]) -> Vec<String> {
+    let unknown = primary.iter().filter(|name| !known.is_empty() && !known.contains(*name));
+    let list = || known.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
+    unknown.map(|name| format!("no run of {side} has the metric {name:?}; there are {}", list())).collect()
+}
+
+/// All metrics of the runs of both sides; those named decide. One that a run has not took no time there.
+pub fn of_runs(sides: [&[&Run]; 2], primary: &[String]) -> Vec<Metric> {
+    let values = sides.map(|runs| runs.iter().map(|run| values(run)).collect::<Vec<_>>());
+    let mut names: Vec<String> = values[0].iter().flat_map(|of| of.keys().cloned()).collect();
     names.sort_by_key(|name| {
         (!primary.contains(name), PRIMARY.iter().position(|p| p == name).unwrap_or(9), name.clone())
     });
     names.dedup();
-    names
-        .into_iter()
-        .map(|name| {
-            let value = |of: &BTreeMap<String, f64>| of.get(&name).copied().unwrap_or(0.0);
-            Metric {
-                primary: primary.contains(&name),
-                of_run: is_of_run(&name),
-                values: values.iter().map(|(base, new)| (value(base), value(new))).collect(),
-                name,
-                tested: None,
-            }
-        })
-        .collect()
+    let metric = |name: String| Metric {
+        primary: primary.contains(&name),
+        of_run: is_of_run(&name),
+        sides: values.each_ref().map(|side| side.iter().map(|of| of.get(&name).copied().unwrap_or(0.0)).collect()),
+        name,
+        tested: None,
+    };
+    names.into_iter().map(metric).collect()
 }
 
 /// Fewest pairs that are tested: fewer could not rule out anything. That a program is slower takes some more
@@ -133,8 +129,8 @@ pub const FEWEST: usize = 10;
 
 /// Tests all metrics: those that decide together, the others each alone.
 pub fn test(metrics: &mut [Metric], min_effect: f64) {
-    let run: Vec<(f64, f64)> = metrics.iter().find(|m| m.name == "run").map(|m| m.values.clone()).unwrap_or_default();
-    if metrics.iter().any(|metric| metric.values.len() < FEWEST) {
+    let run: Vec<f64> = metrics.iter().find(|m| m.name == "run").map(|m| m.sides[0].clone()).unwrap_or_default();
+    if metrics.iter().any(|metric| metric.pairs().len() < FEWEST) {
         return;
     }
     let differences: Vec<Vec<f64>> = metrics.iter().map(|metric| metric.differences(&run)).collect();

@@ -3,7 +3,9 @@
 //! | module | what it is |
 //! |---|---|
 //! | `run` | what a comparison needs of one profile: shape, exact counts, times by PE |
+//! | `same` | whether runs are runs of one program |
 //! | `place` | names of call sites that survive edits of the source |
+//! | `asking` | which counts depend on time |
 //! | `side` | several runs of one program: what is the same in all of them, and what varies |
 //! | `sampled` | routines of which samples have call sites: compared in all |
 //! | `align` | which call sites of the two programs correspond |
@@ -17,6 +19,7 @@
 
 pub mod accept;
 mod align;
+mod asking;
 pub mod cause;
 pub mod counts;
 mod library;
@@ -26,6 +29,7 @@ pub mod place;
 mod recorded;
 pub mod remarks;
 pub mod run;
+pub mod same;
 mod sampled;
 pub mod side;
 pub mod verdict;

@@ -48,7 +48,7 @@ fn replay(values: &[Vec<(f64, f64)>], most: usize) -> Vec<Metric> {
                 name: (*name).to_owned(),
                 primary: true,
                 of_run: *name != "run",
-                values: values[..look].to_vec(),
+                sides: [0, 1].map(|side| values[..look].iter().map(|pair| [pair.0, pair.1][side]).collect()),
                 tested: None,
             })
             .collect();

@@ -158,6 +158,11 @@ impl Run {
         Ok(run)
     }
 
+    /// What the program is called, wherever it lies; empty where that is not known.
+    pub fn program(&self) -> &str {
+        self.job.program.rsplit('/').next().unwrap_or_default()
+    }
+
     /// How it failed, in words, if it did.
     pub fn failure(&self) -> Option<String> {
         let both: Vec<String> = [self.bad_status(), self.part()].into_iter().flatten().collect();

@@ -3,8 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::run::{Run, Shape, SiteKey};
-use super::{Amount, Range};
-use pellucid_profile::op::{Class, class_of};
+use super::{Amount, Range, asking};
 
 /// A call site over the runs of a side.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,18 +68,13 @@ impl Side {
     /// Whether its values are the same in all runs. Of one run nobody knows; what asks whether something has happened
     /// is taken to vary then.
     pub fn is_stable(&self, op: &str, range: &Range) -> bool {
-        range.is_stable() && (self.runs > 1 || !asks(op))
+        range.is_stable() && (self.runs > 1 || !asking::asks(op))
     }
 }
 
 /// What a site is grouped by.
 pub fn group(key: &SiteKey) -> Group {
     (key.op.clone(), key.place.function.clone(), key.region.clone())
-}
-
-/// Whether a routine asks whether something has happened, so that its number of calls depends on time.
-fn asks(op: &str) -> bool {
-    class_of(op) == Some(Class::Test) || op == "shmem_test_lock" || op.ends_with("_atomic_fetch")
 }
 
 /// The range of every key over all runs; a run that lacks a key has 0 of it.

@@ -6,6 +6,7 @@ use super::counts::{self, Change, Counts, Effect};
 use super::metric::{self, Metric};
 use super::remarks::{self, Remark};
 use super::run::{Run, Shape};
+use super::same;
 use super::sampled;
 use super::side::Side;
 use crate::stats::sequence::TestResult;
@@ -144,6 +145,8 @@ pub struct Comparison {
     pub notes: Vec<String>,
     /// Communication that varies from run to run is more than before, and that decides.
     pub varying_is_worse: bool,
+    /// More communication is told and is no regression (`--counts warn`).
+    pub counts_are_remarks: bool,
     /// What it comes to.
     pub verdict: Verdict,
     /// Exit status.
@@ -173,18 +176,18 @@ fn compare_runs(base: &[&Run], new: &[&Run], paired: bool, rules: &Rules) -> Com
     let mut found = Comparison { sides: [about(base, &old), about(new, &now)], ..Comparison::default() };
     found.notes.extend(base.iter().chain(new).flat_map(|run| run.doubts.iter().cloned()));
     for runs in [base, new] {
-        found.reasons.extend(runs.iter().filter_map(|run| differs(&runs[0].shape, &run.shape, rules)));
-        found.reasons.extend(runs.iter().filter_map(|run| other_library(runs[0], run)));
+        found.reasons.extend(of_one_side(runs, rules));
     }
     let runs = || base.iter().chain(new);
     found.reasons.extend(base.first().and_then(|first| runs().find_map(|run| other_end(first, run))));
-    found.reasons.extend(metric::missing([base, new], &rules.primary));
+    for (side, runs) in [("base", base), ("new", new)] {
+        found.reasons.extend(metric::missing(side, &metric::names(runs), &rules.primary));
+    }
     circumstances(&mut found, base, new, paired);
     let (mut old, mut now) = (old, now);
     exact(&mut found, &mut old, &mut now, rules);
     if found.reasons.is_empty() {
-        let pairs: Vec<(&Run, &Run)> = base.iter().copied().zip(new.iter().copied()).collect();
-        found.metrics = metric::of_pairs(&pairs, &rules.primary);
+        found.metrics = metric::of_runs([base, new], &rules.primary);
         if paired {
             metric::test(&mut found.metrics, rules.min_effect);
         }
@@ -207,13 +210,11 @@ fn other_end(first: &Run, run: &Run) -> Option<String> {
     (has_failed(first) != has_failed(run)).then(|| format!("{}; {}", said(first), said(run)))
 }
 
-/// Why two runs of one side are not runs of the same.
-fn other_library(first: &Run, run: &Run) -> Option<String> {
-    let (a, b) = (first.library.as_ref()?, run.library.as_ref()?);
-    (a != b).then(|| {
-        let (first, run) = (first.dir.display(), run.dir.display());
-        format!("runs of one side with different libraries: build {a:.12} in {first}, {b:.12} in {run}")
-    })
+/// Why the runs of one side are not runs of the same. Calls by PE are those of two sides: within one, as many PEs are
+/// asked for whatever is compared.
+pub fn of_one_side(runs: &[&Run], rules: &Rules) -> Vec<String> {
+    let differences = same::differences(runs, rules.any_arguments).into_iter();
+    differences.map(|difference| format!("runs of one side with {difference}")).collect()
 }
 
 /// What does not keep two sides from being compared, and is to be known: another library, other hosts.
@@ -227,9 +228,8 @@ fn circumstances(found: &mut Comparison, base: &[&Run], new: &[&Run], paired: bo
     {
         found.notes.push(format!("the library differs as well: libsma build {a:.12} against {b:.12}"));
     }
-    let name = |run: &Run| run.job.program.rsplit('/').next().unwrap_or_default().to_owned();
-    if name(old) != name(now) {
-        found.notes.push(format!("two programs: base runs {}, new runs {}", name(old), name(now)));
+    if old.program() != now.program() {
+        found.notes.push(format!("two programs: base runs {}, new runs {}", old.program(), now.program()));
     }
     let hosts = |runs: &[&Run]| runs.iter().map(|run| run.job.host.clone()).collect::<std::collections::BTreeSet<_>>();
     let (old, now) = (hosts(base), hosts(new));
@@ -280,7 +280,7 @@ fn lcm(a: u32, b: u32) -> u32 {
 /// Why two shapes cannot be compared.
 fn differs(base: &Shape, new: &Shape, rules: &Rules) -> Option<String> {
     if base.npes != new.npes && !rules.scale {
-        return Some(format!("{} PEs against {} (--scale compares calls by PE)", base.npes, new.npes));
+        return Some(format!("{} PEs against {} (oshprof diff --scale compares calls by PE)", base.npes, new.npes));
     }
     if base.arguments != new.arguments && !rules.any_arguments {
         let (a, b) = (&base.arguments, &new.arguments);
@@ -314,6 +314,7 @@ impl Comparison {
         let open = paired && of(TestResult::Open) || is_untested;
         let counts = rules.counts == CountsMode::Fail;
         self.varying_is_worse = counts && varying;
+        self.counts_are_remarks = !counts;
         self.verdict = if !self.reasons.is_empty() {
             Verdict::NotComparable
         } else if of(TestResult::Slower) || (counts && (varying || self.changes(Effect::Worse).next().is_some())) {

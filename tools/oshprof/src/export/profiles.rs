@@ -95,8 +95,7 @@ fn totals(runs: &[Run]) -> [(&'static str, u64); 2] {
 
 /// github-action-benchmark, `customSmallerIsBetter`.
 pub fn gab(runs: &[Run]) -> String {
-    let program =
-        runs.first().map(|run| run.job.program.rsplit('/').next().unwrap_or_default().to_owned()).unwrap_or_default();
+    let program = runs.first().map(Run::program).unwrap_or_default();
     let mut list: Vec<Value> = medians(runs)
         .into_iter()
         .map(|(name, value, least, most)| {

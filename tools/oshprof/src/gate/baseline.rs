@@ -41,20 +41,27 @@ pub(super) fn run(request: &Request, baseline: &str) -> Result<ExitCode, Failure
     let mut base = store.side(entry).map_err(Failure::Other)?;
     let mut new = Side::of(&runs);
     let facts = machine::facts();
+    let rules = &request.options.rules;
     let mut found =
         Comparison { sides: [about_entry(entry, &base), about(line, runs[0], &new)], ..Comparison::default() };
     found.sides[1].facts = facts.clone();
-    verdict::exact(&mut found, &mut base, &mut new, &request.options.rules);
-    if entry.metrics.is_empty() {
+    found.reasons.extend(verdict::of_one_side(&runs, rules));
+    for (side, known) in [("base", entry.metrics.keys().cloned().collect()), ("new", metric::names(&runs))] {
+        found.reasons.extend(metric::missing(side, &known, &rules.primary));
+    }
+    verdict::exact(&mut found, &mut base, &mut new, rules);
+    if !found.reasons.is_empty() {
+        // Nothing is compared.
+    } else if entry.metrics.is_empty() {
         found.notes.push("times are not compared: the baseline has counts only".to_owned());
     } else if entry.machine == machine::class(&facts) {
-        found.metrics = times(entry, &runs, &request.options.rules.primary);
+        found.metrics = times(entry, &runs, &rules.primary);
     } else {
         found
             .notes
             .push(format!("times are not compared: the baseline is of another kind of machine ({})", entry.machine));
     }
-    found.decide(&request.options.rules, false);
+    found.decide(rules, false);
     Ok(emit::all(&found, &[], &runs, &request.options.output))
 }
 
@@ -74,12 +81,9 @@ fn about(line: &str, run: &Run, side: &Side) -> About {
 }
 
 fn times(entry: &crate::history::store::Entry, runs: &[&Run], primary: &[String]) -> Vec<Metric> {
-    let pairs: Vec<(&Run, &Run)> = runs.iter().map(|run| (*run, *run)).collect();
-    let mut metrics = metric::of_pairs(&pairs, primary);
+    let mut metrics = metric::of_runs([runs, runs], primary);
     metrics.retain(|metric| entry.metrics.contains_key(&metric.name));
-    for metric in &mut metrics {
-        let before = entry.metrics[&metric.name];
-        metric.values.iter_mut().for_each(|value| value.0 = before);
-    }
+    // Of the base there is the median of its runs.
+    metrics.iter_mut().for_each(|metric| metric.sides[0] = vec![entry.metrics[&metric.name]]);
     metrics
 }

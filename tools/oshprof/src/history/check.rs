@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::store::{Entry, Store};
-use super::{short, together};
+use super::{of_branch, short, together};
 use crate::compare::counts::{self, Change, Effect};
 use crate::compare::metric;
 use crate::outline::{amounts, percent, place};
@@ -21,13 +21,15 @@ const WILD: f64 = 5.0;
 /// What a commit did.
 #[derive(Clone, Debug)]
 pub struct Finding {
-    /// The series.
+    /// The series: what the runs are compared with,
     pub suite: String,
+    /// and their branch, which may be empty.
+    pub branch: String,
     /// The first commit with it.
     pub commit: String,
     /// The commit of the run before.
     pub before: String,
-    /// Runs of the series after it.
+    /// Runs of the series after it, on whatever machine.
     pub age: usize,
     /// Whether it got worse.
     pub is_worse: bool,
@@ -59,7 +61,8 @@ impl Finding {
         }
         let (commit, before) = (short(&self.commit), short(&self.before));
         let also: String = self.also.iter().map(|suite| format!(", `{suite}`")).collect();
-        format!("{what} since {commit} (before: {before}) in `{}`{also}: {}", self.suite, parts.join("; "))
+        let of = of_branch(&self.branch);
+        format!("{what} since {commit} (before: {before}) in `{}`{also}{of}: {}", self.suite, parts.join("; "))
     }
 
     /// For programs.
@@ -73,7 +76,7 @@ impl Finding {
         };
         let time = |(name, effect): &(String, f64)| json!({ "name": name, "ratio": effect.exp() });
         json!({
-            "suite": self.suite, "also": self.also, "groups": self.groups,
+            "suite": self.suite, "branch": self.branch, "also": self.also, "groups": self.groups,
             "commit": self.commit, "before": self.before, "age": self.age,
             "regression": self.is_worse, "suspected": self.is_suspected, "text": self.text(),
             "counts": self.changes.iter().map(change).collect::<Vec<_>>(),
@@ -82,22 +85,26 @@ impl Finding {
     }
 }
 
-/// All findings of a store, series by series, oldest first.
+/// All findings of these entries of a store, series by series, oldest first. Commits of two branches are no sequence:
+/// each branch has series of its own.
 ///
 /// # Errors
 /// What could not be read.
-pub fn all(store: &Store) -> Result<Vec<Finding>, String> {
-    let mut suites: BTreeMap<String, Vec<Entry>> = BTreeMap::new();
-    for entry in store.all()? {
-        suites.entry(entry.suite.clone()).or_default().push(entry);
-    }
+pub fn all(store: &Store, entries: &[Entry]) -> Result<Vec<Finding>, String> {
+    let mut all: BTreeMap<(&str, &str), Vec<&Entry>> = BTreeMap::new();
+    entries.iter().for_each(|entry| all.entry((&entry.suite, &entry.branch)).or_default().push(entry));
     let (mut findings, mut of_times) = (Vec::new(), Vec::new());
-    for entries in suites.values() {
-        findings.extend(steps(store, entries)?);
-        let mut machines: BTreeMap<&str, Vec<&Entry>> = BTreeMap::new();
-        entries.iter().for_each(|entry| machines.entry(&entry.machine).or_default().push(entry));
-        for entries in machines.into_values() {
-            of_times.extend(times(&entries).into_iter().map(|finding| together::Seen::new(finding, &entries)));
+    for series in all.values() {
+        findings.extend(steps(store, series)?);
+        let mut machines: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        series.iter().enumerate().for_each(|(at, entry)| machines.entry(&entry.machine).or_default().push(at));
+        for places in machines.values() {
+            let of_machine: Vec<&Entry> = places.iter().map(|&at| series[at]).collect();
+            for mut finding in times(&of_machine) {
+                // How old it is depends on all runs: a kind of machine that is gone has no later ones.
+                finding.age = series.len() - 1 - places[places.len() - 1 - finding.age];
+                of_times.push(together::Seen::new(finding, &of_machine));
+            }
         }
     }
     findings.extend(together::merge(of_times));
@@ -105,16 +112,16 @@ pub fn all(store: &Store) -> Result<Vec<Finding>, String> {
 }
 
 /// Where counts changed.
-fn steps(store: &Store, entries: &[Entry]) -> Result<Vec<Finding>, String> {
+fn steps(store: &Store, entries: &[&Entry]) -> Result<Vec<Finding>, String> {
     let mut findings = Vec::new();
     for (at, pair) in entries.windows(2).enumerate() {
         if pair[0].counts == pair[1].counts || !pair[0].shape.is_like(&pair[1].shape) {
             continue;
         }
         let (mut changes, mut groups) = (Vec::new(), Vec::new());
-        match store.side(&pair[0]).and_then(|old| Ok((old, store.side(&pair[1])?))) {
+        match store.side(pair[0]).and_then(|old| Ok((old, store.side(pair[1])?))) {
             Ok((old, now)) => changes = counts::compare(&old, &now).changed,
-            Err(_) if pair.iter().all(|entry| !entry.groups.is_empty()) => groups = other_groups(&pair[0], &pair[1]),
+            Err(_) if pair.iter().all(|entry| !entry.groups.is_empty()) => groups = other_groups(pair[0], pair[1]),
             Err(why) => return Err(why),
         }
         if changes.is_empty() && groups.is_empty() {
@@ -122,6 +129,7 @@ fn steps(store: &Store, entries: &[Entry]) -> Result<Vec<Finding>, String> {
         }
         findings.push(Finding {
             suite: pair[1].suite.clone(),
+            branch: pair[1].branch.clone(),
             commit: pair[1].commit.clone(),
             before: pair[0].commit.clone(),
             age: entries.len() - at - 2,
@@ -145,7 +153,7 @@ fn other_groups(old: &Entry, now: &Entry) -> Vec<String> {
 /// Runs of a series in which changes of times are looked for, the newest: the work grows with their square.
 const LONGEST: usize = 200;
 
-/// Where times changed: metrics that change at the same run are one finding.
+/// Where times changed: metrics that change at the same run are one finding, as old as there are runs after it here.
 pub fn times(entries: &[&Entry]) -> Vec<Finding> {
     let entries = &entries[entries.len().saturating_sub(LONGEST)..];
     let mut names: Vec<&String> = entries.iter().flat_map(|entry| entry.metrics.keys()).collect();
@@ -181,6 +189,7 @@ pub fn times(entries: &[&Entry]) -> Vec<Finding> {
         times.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
         Finding {
             suite: entries[at].suite.clone(),
+            branch: entries[at].branch.clone(),
             commit: entries[at].commit.clone(),
             before: entries[at.saturating_sub(1)].commit.clone(),
             age: entries.len() - at - 1,

@@ -29,27 +29,28 @@ use store::{Facts, Store};
 
 const HELP: &str = "\
 usage: oshprof history add DIR... --commit SHA [--store S] [options]
-       oshprof history list [--store S] [--json]
-       oshprof history check [--store S] [--json] [--last N]
-       oshprof history plot FILE [--store S]
+       oshprof history list [--store S] [--branch NAME] [--json]
+       oshprof history check [--store S] [--branch NAME] [--json] [--last N]
+       oshprof history plot FILE [--store S] [--branch NAME]
 
 Keeps what profiles say, commit by commit, in the directory S (default:
 .pellucid-history), which may be part of a repository.
 
   add    adds the profiles in DIR..., which are runs of one program (two tell
-         what varies from run to run)
+         what varies from run to run); runs of one suite and branch are a series
   list   one line a run
   check  which commit changed communication (exactly) or times (change points,
          by a permutation test)
-  plot   writes a page for a browser
+  plot   writes a page for a browser (-: to standard output)
 
   --store DIR     the store S
+  --branch NAME   add: where the commit is; list, check, plot: only the runs of
+                  this branch
   -h, --help      this text
 
 add:
   --commit SHA    of the program that was run
   --parent SHA    the commit before it
-  --branch NAME   where it is
   --time SECONDS  when, since 1970 (default: now)
   --suite NAME    what the runs are compared with (default: program, PEs and
                   arguments)
@@ -57,8 +58,8 @@ add:
 
 list, check:
   --json          for scripts
-  --last N        check: only what the last N runs of a suite brought is a
-                  failure (default 10)
+  --last N        check: only what the last N runs of a series brought is a
+                  failure, on whatever machine they were (default 10)
 
 Exit status: 0 no regression, 1 something could not be read or written, 2 wrong
 usage, 3 check: a regression.
@@ -69,6 +70,8 @@ usage, 3 check: a regression.
 pub struct Request {
     action: Action,
     store: PathBuf,
+    /// Of which only the runs are looked at.
+    branch: Option<String>,
     json: bool,
 }
 
@@ -116,6 +119,7 @@ pub fn parse(mut parser: Parser) -> Result<Command, String> {
             _ => return Err(format!("history: invalid option `--{name}`")),
         }
     }
+    let branch = Some(facts.branch.clone()).filter(|branch| !branch.is_empty());
     let mut words = words.into_iter();
     let action = words.next().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
     let rest: Vec<PathBuf> = words.map(PathBuf::from).collect();
@@ -125,22 +129,22 @@ pub fn parse(mut parser: Parser) -> Result<Command, String> {
         ("add", _) => Action::Add(rest, facts),
         ("list", []) => Action::List,
         ("check", []) => Action::Check(last),
-        ("plot", [file]) => Action::Plot(file.clone()),
+        ("plot", [file]) => Action::Plot(crate::args::output_file(file.clone())),
         ("plot", _) => return Err("history plot: one file to write is needed".to_owned()),
         ("list" | "check", [word, ..]) => return Err(format!("history {action}: `{}` is too many", word.display())),
         (other, _) => return Err(format!("history: `{other}` is unknown; there are: add, list, check, plot")),
     };
-    Ok(Command::History(Request { action, store, json }))
+    Ok(Command::History(Request { action, store, branch, json }))
 }
 
 /// Does it.
 pub fn run(request: &Request) -> ExitCode {
     let result = match &request.action {
         Action::Add(dirs, facts) => add(request, dirs, facts),
-        Action::List => Store::open(&request.store).and_then(|store| list(&store, request.json)),
-        Action::Check(last) => Store::open(&request.store).and_then(|store| check_all(&store, *last, request.json)),
-        Action::Plot(file) => Store::open(&request.store).and_then(|store| {
-            let page = plot::page(&store)?;
+        Action::List => of_store(request, |_, entries| list(entries, request.json)),
+        Action::Check(last) => of_store(request, |store, entries| check_all(store, entries, *last, request.json)),
+        Action::Plot(file) => of_store(request, |store, entries| {
+            let page = plot::page(store, entries)?;
             crate::report::write(file, &page).map_err(|error| error.to_string())?;
             Ok(ExitCode::SUCCESS)
         }),
@@ -149,6 +153,16 @@ pub fn run(request: &Request) -> ExitCode {
         pellucid_profile::say!("oshprof: {message}");
         ExitCode::from(FAILED)
     })
+}
+
+/// Does something with the entries that were asked for.
+fn of_store(
+    request: &Request,
+    act: impl FnOnce(&Store, &[store::Entry]) -> Result<ExitCode, String>,
+) -> Result<ExitCode, String> {
+    let store = Store::open(&request.store)?;
+    let entries = store.all(request.branch.as_deref())?;
+    act(&store, &entries)
 }
 
 fn add(request: &Request, dirs: &[PathBuf], facts: &Facts) -> Result<ExitCode, String> {
@@ -175,18 +189,17 @@ impl Line for String {
     }
 }
 
-fn list(store: &Store, json: bool) -> Result<ExitCode, String> {
-    let entries = store.all()?;
+fn list(entries: &[store::Entry], json: bool) -> Result<ExitCode, String> {
     if json {
         let list: Vec<_> = entries.iter().map(store::Entry::to_json).collect();
         return Ok(print(&format!("{:#}\n", serde_json::json!({ "schema_version": 1, "runs": list }))));
     }
     let mut out = String::new();
-    for entry in &entries {
+    for entry in entries {
         let time = pellucid_profile::report::shown_date(entry.time.saturating_mul(1_000_000_000));
         let run = entry.metrics.get("run").map_or("-".to_owned(), |ns| shown_time(ns.round()));
-        let line =
-            format!("{time}  {:<12}  {run:>8}  counts {}  {}", short(&entry.commit), &entry.counts[..8], entry.suite);
+        let (commit, counts, branch) = (short(&entry.commit), &entry.counts[..8], of_branch(&entry.branch));
+        let line = format!("{time}  {commit:<12}  {run:>8}  counts {counts}  {}{branch}", entry.suite);
         out.push_str(&shown_text(&line).add_line());
     }
     Ok(print(&out))
@@ -197,8 +210,13 @@ pub fn short(commit: &str) -> &str {
     commit.char_indices().nth(12).map_or(commit, |(at, _)| &commit[..at])
 }
 
-fn check_all(store: &Store, last: usize, json: bool) -> Result<ExitCode, String> {
-    let findings = check::all(store)?;
+/// A branch behind the name of a suite; nothing where it is not known.
+pub fn of_branch(branch: &str) -> String {
+    if branch.is_empty() { String::new() } else { format!(" of branch {branch}") }
+}
+
+fn check_all(store: &Store, entries: &[store::Entry], last: usize, json: bool) -> Result<ExitCode, String> {
+    let findings = check::all(store, entries)?;
     let fails = findings.iter().any(|finding| finding.is_worse && !finding.is_suspected && finding.age < last);
     let verdict = if fails { "regression" } else { "ok" };
     let text = if json {

@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 use pellucid_profile::report::shown_time;
 
 use super::check::{self, Finding};
-use super::short;
 use super::store::{Entry, Store};
+use super::{of_branch, short};
 use crate::compare::metric::PRIMARY;
 use crate::html::escape;
 use crate::outline::html::{begin, end};
@@ -22,11 +22,11 @@ const LONGEST: usize = 400;
 ///
 /// # Errors
 /// What could not be read.
-pub fn page(store: &Store) -> Result<String, String> {
-    let findings = check::all(store)?;
-    let mut series: BTreeMap<(String, String), Vec<Entry>> = BTreeMap::new();
-    for entry in store.all()? {
-        series.entry((entry.suite.clone(), entry.machine.clone())).or_default().push(entry);
+pub fn page(store: &Store, entries: &[Entry]) -> Result<String, String> {
+    let findings = check::all(store, entries)?;
+    let mut series: BTreeMap<(&str, &str, &str), Vec<&Entry>> = BTreeMap::new();
+    for entry in entries {
+        series.entry((&entry.suite, &entry.branch, &entry.machine)).or_default().push(entry);
     }
     let mut out = begin("History");
     let runs: usize = series.values().map(Vec::len).sum();
@@ -48,11 +48,12 @@ pub fn page(store: &Store) -> Result<String, String> {
         let _ = write!(out, "<div class=\"finding\"><p{class}>{}</p></div>", escape(&finding.text()));
     }
     out.push_str("</section>\n");
-    for ((suite, machine), entries) in &series {
+    for (&(suite, branch, machine), entries) in &series {
         let _ = write!(
             out,
-            "<section><h2>{}</h2><p class=\"hint\">{}{}</p><div class=\"charts\">",
+            "<section><h2>{}{}</h2><p class=\"hint\">{}{}</p><div class=\"charts\">",
             escape(suite),
+            escape(&of_branch(branch)),
             escape(machine),
             if machine.is_empty() {
                 "Counts only"
@@ -64,7 +65,9 @@ pub fn page(store: &Store) -> Result<String, String> {
         names.sort();
         names.dedup();
         names.sort_by_key(|name| PRIMARY.iter().position(|known| known == name).unwrap_or(PRIMARY.len()));
-        let is_of = |finding: &&Finding| finding.suite == *suite || finding.also.contains(suite);
+        let is_of = |finding: &&Finding| {
+            finding.branch == branch && (finding.suite == suite || finding.also.iter().any(|also| also == suite))
+        };
         let of: Vec<&Finding> = findings.iter().filter(is_of).collect();
         let entries = &entries[entries.len().saturating_sub(LONGEST)..];
         names.iter().for_each(|name| chart(&mut out, name, entries, &of));
@@ -99,8 +102,8 @@ impl Scale {
     }
 }
 
-fn chart(out: &mut String, name: &str, entries: &[Entry], findings: &[&Finding]) {
-    let known = |(at, entry): (usize, &Entry)| Some((at, *entry.metrics.get(name).filter(|ns| **ns > 0.0)?));
+fn chart(out: &mut String, name: &str, entries: &[&Entry], findings: &[&Finding]) {
+    let known = |(at, entry): (usize, &&Entry)| Some((at, *entry.metrics.get(name).filter(|ns| **ns > 0.0)?));
     let points: Vec<(usize, f64)> = entries.iter().enumerate().filter_map(known).collect();
     if points.is_empty() {
         return;
@@ -136,7 +139,7 @@ fn chart(out: &mut String, name: &str, entries: &[Entry], findings: &[&Finding])
 }
 
 /// Lines at the commits that changed something, with their names; gives the runs where this time changed.
-fn cuts(out: &mut String, name: &str, entries: &[Entry], findings: &[&Finding], scale: &Scale) -> Vec<usize> {
+fn cuts(out: &mut String, name: &str, entries: &[&Entry], findings: &[&Finding], scale: &Scale) -> Vec<usize> {
     let mut cuts = Vec::new();
     // A name that would stand on another is left to its line's title.
     let mut taken: Vec<f64> = Vec::new();

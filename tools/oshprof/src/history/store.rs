@@ -9,6 +9,7 @@
 //! A line is written with one call, after its counts. Whoever is killed in between leaves a file of counts that nobody
 //! names, or the begin of a line, which readers skip and the next writer ends.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -19,8 +20,10 @@ use serde_json::Value;
 
 use crate::compare::metric;
 use crate::compare::run::Run;
+use crate::compare::same;
 use crate::compare::side::Side;
 use crate::gate::machine;
+use crate::history::of_branch;
 use crate::stats::median;
 
 mod entry;
@@ -32,8 +35,8 @@ const VERSION: u64 = 1;
 const ATTRIBUTES: &str = "*.jsonl merge=union\n";
 /// The name of a program's series.
 pub fn suite_of(run: &Run) -> String {
-    let program = run.job.program.rsplit('/').next().unwrap_or_default();
-    format!("{program} {} np {}", run.shape.arguments, run.shape.npes).split_whitespace().collect::<Vec<_>>().join(" ")
+    let name = format!("{} {} np {}", run.program(), run.shape.arguments, run.shape.npes);
+    name.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// A store.
@@ -81,8 +84,8 @@ impl Store {
     /// What could not be written.
     pub fn add(&self, runs: &[&Run], facts: &Facts) -> Result<(String, bool), String> {
         let side = Side::of(runs);
-        if let Some(other) = runs.iter().find(|run| run.shape != runs[0].shape) {
-            return Err(format!("{}: not a run of the same program, PEs and arguments", other.dir.display()));
+        if let Some(difference) = same::differences(runs, false).into_iter().next() {
+            return Err(format!("these are not runs of one program: {difference}"));
         }
         if let Some(run) = runs.iter().find(|run| !run.sampled_sites.is_empty()) {
             return Err(format!(
@@ -93,7 +96,11 @@ impl Store {
         let counts = format!("{:#}\n", table::counts(&side));
         let values: Vec<_> = runs.iter().map(|run| metric::values(run)).collect();
         let of = |name: &String| median(&values.iter().filter_map(|v| v.get(name).copied()).collect::<Vec<_>>());
-        let started: Vec<String> = runs.iter().map(|run| run.job.start_realtime_ns.to_string()).collect();
+        // The same runs are the same in whatever order they are named.
+        let mut started: Vec<u64> = runs.iter().map(|run| run.job.start_realtime_ns).collect();
+        started.sort_unstable();
+        let started: Vec<String> = started.iter().map(u64::to_string).collect();
+        let names: BTreeSet<&String> = values.iter().flat_map(|of| of.keys()).filter(|_| !facts.no_times).collect();
         let entry = Entry {
             suite: facts.suite.clone().unwrap_or_else(|| suite_of(runs[0])),
             commit: facts.commit.clone(),
@@ -108,11 +115,12 @@ impl Store {
             groups: table::groups(&side),
             // Where only counts matter, those that are there already are the same.
             id: if facts.no_times {
-                hash(format!("{} {}", facts.commit, hash(counts.as_bytes())).as_bytes())
+                let branch = of_branch(&facts.branch);
+                hash(format!("{} {}{branch}", facts.commit, hash(counts.as_bytes())).as_bytes())
             } else {
                 hash(format!("{} {}", facts.commit, started.join(" ")).as_bytes())
             },
-            metrics: values[0].keys().filter(|_| !facts.no_times).map(|name| (name.clone(), of(name))).collect(),
+            metrics: names.into_iter().map(|name| (name.clone(), of(name))).collect(),
         };
         if self.entries(&entry.suite)?.iter().any(|known| known.id == entry.id) {
             return Ok((entry.suite, false));
@@ -177,17 +185,24 @@ impl Store {
         Ok(entries)
     }
 
-    /// All entries, series by series, oldest first.
+    /// All entries, or those of a branch, suite by suite, oldest first.
     ///
     /// # Errors
-    /// What could not be read.
-    pub fn all(&self) -> Result<Vec<Entry>, String> {
+    /// What could not be read, and a branch without any.
+    pub fn all(&self, branch: Option<&str>) -> Result<Vec<Entry>, String> {
         let listing = fs::read_dir(&self.path).map_err(|error| format!("{}: {error}", self.path.display()))?;
         let mut files: Vec<PathBuf> = listing.flatten().map(|entry| entry.path()).collect();
         files.retain(|path| path.extension().is_some_and(|extension| extension == "jsonl"));
         files.sort();
         let entries: Result<Vec<Vec<Entry>>, String> = files.iter().map(|path| read(path)).collect();
-        Ok(entries?.into_iter().flatten().collect())
+        let mut entries: Vec<Entry> = entries?.into_iter().flatten().collect();
+        if let Some(branch) = branch {
+            entries.retain(|entry| entry.branch == branch);
+            if entries.is_empty() {
+                return Err(format!("{}: no run of branch {branch}", self.path.display()));
+            }
+        }
+        Ok(entries)
     }
 
     /// The counts of an entry.

@@ -45,7 +45,7 @@ impl Seen {
 
     fn is_like(&self, other: &Seen) -> bool {
         let (a, b) = (&self.finding, &other.finding);
-        (&a.commit, a.is_worse, a.is_suspected) == (&b.commit, b.is_worse, b.is_suspected)
+        (&a.commit, &a.branch, a.is_worse, a.is_suspected) == (&b.commit, &b.branch, b.is_worse, b.is_suspected)
             && correlation(&self.series, &other.series) > CORRELATED
     }
 }

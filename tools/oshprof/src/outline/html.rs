@@ -126,7 +126,7 @@ fn times(out: &mut String, found: &Comparison) {
         .metrics
         .iter()
         .map(|metric| {
-            let (base, new) = (metric.median(|pair| pair.0).round(), metric.median(|pair| pair.1).round());
+            let [base, new] = metric.medians().map(f64::round);
             let ratio = if base > 0.0 && new > 0.0 { percent((new / base).ln()) } else { String::new() };
             let tested = metric.tested.map_or([ratio, String::new(), String::new()], |t| {
                 let interval = format!("{} to {}", percent(t.interval.0), percent(t.interval.1));

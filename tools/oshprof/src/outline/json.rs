@@ -16,7 +16,7 @@ pub const SCHEMA_VERSION: u64 = 1;
 pub fn object(found: &Comparison) -> Value {
     let [base, new] = &found.sides;
     let counts = &found.counts;
-    let rows = |list: &[Change]| -> Vec<Value> { list.iter().map(|change| row(change, counts.certain)).collect() };
+    let rows = |list: &[Change], certain: bool| -> Vec<Value> { list.iter().map(|c| row(c, certain)).collect() };
     json!({
         "schema_version": SCHEMA_VERSION,
         "verdict": found.verdict.name(),
@@ -26,8 +26,8 @@ pub fn object(found: &Comparison) -> Value {
         "environment": { "same": found.reasons.is_empty(), "base": about(base), "new": about(new) },
         "counts": {
             "compared": counts.compared,
-            "changed": rows(&counts.changed),
-            "varying": rows(&counts.varying),
+            "changed": rows(&counts.changed, counts.certain),
+            "varying": rows(&counts.varying, false),
             "moved": counts.moved.iter().map(moved).collect::<Vec<_>>(),
         },
         "metrics": found.metrics.iter().map(|m| metric(m, found.min_effect)).collect::<Vec<_>>(),
@@ -109,14 +109,19 @@ fn moved(moved: &Moved) -> Value {
 }
 
 fn metric(metric: &Metric, min_effect: f64) -> Value {
+    let [base_median, new_median] = metric.medians();
+    let [base_values, new_values] =
+        metric.sides.each_ref().map(|side| side.iter().map(|ns| whole(*ns)).collect::<Vec<_>>());
     let mut object = json!({
         "name": metric.name,
         "unit": "ns",
         "primary": metric.primary,
-        "pairs": metric.values.len(),
-        "base_median": metric.median(|pair| pair.0),
-        "new_median": metric.median(|pair| pair.1),
-        "values": metric.values.iter().map(|(base, new)| [whole(*base), whole(*new)]).collect::<Vec<_>>(),
+        "pairs": metric.pairs().len(),
+        "base_median": base_median,
+        "new_median": new_median,
+        "base_values": base_values,
+        "new_values": new_values,
+        "values": metric.pairs().map(|(base, new)| [whole(base), whole(new)]).collect::<Vec<_>>(),
         "ratio_of": if metric.of_run { "run" } else { "itself" },
         "min_effect": min_effect,
         "verdict": metric.verdict(),

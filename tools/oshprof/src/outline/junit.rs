@@ -24,23 +24,22 @@ pub fn report(found: &Comparison) -> String {
         .chain(varying)
         .map(|change| format!("{} at {}: {}", change.op, place(change), amounts(change)))
         .collect();
-    let fails = found.verdict == Verdict::Regression && !worse.is_empty();
+    let fails = found.verdict == Verdict::Regression && !found.counts_are_remarks && !worse.is_empty();
     let ended = match fails {
         true => Ended::Failed(worse.join("\n")),
         false if found.verdict == Verdict::NotComparable => Ended::Skipped("not compared"),
         false => Ended::Passed,
     };
     cases.push(("communication".to_owned(), ended));
+    // What is not known fails where that is what the comparison comes to, and somebody is strict.
+    let is_strict = found.verdict == Verdict::Inconclusive && found.exit != 0;
     for metric in found.metrics.iter().filter(|metric| metric.primary) {
         let ended = match metric.tested.map(|tested| tested.finding) {
-            None => Ended::Skipped("not tested: that takes more pairs of runs"),
             Some(TestResult::Slower) => Ended::Failed(super::headline(found)),
-            // What is not known fails where that is what the comparison comes to, and somebody is strict.
-            Some(TestResult::Open) if found.verdict == Verdict::Inconclusive && found.exit != 0 => {
-                Ended::Failed(super::headline(found))
-            }
+            Some(TestResult::Faster | TestResult::NoEffect) => Ended::Passed,
+            Some(TestResult::Open) | None if is_strict => Ended::Failed(super::headline(found)),
             Some(TestResult::Open) => Ended::Skipped("inconclusive: that takes more pairs of runs"),
-            Some(_) => Ended::Passed,
+            None => Ended::Skipped("not tested: that takes more pairs of runs"),
         };
         cases.push((format!("time {}", metric.name), ended));
     }

@@ -130,7 +130,7 @@ fn metrics(out: &mut String, found: &Comparison) {
         let Some(t) = metric.tested else { continue };
         let versus = if matches!(metric.verdict(), "slower" | "faster") { percent(t.effect) } else { "~".to_owned() };
         let name = if metric.primary { format!("**{}**", text(&metric.name)) } else { text(&metric.name) };
-        let (base, new) = (metric.median(|pair| pair.0).round(), metric.median(|pair| pair.1).round());
+        let [base, new] = metric.medians().map(f64::round);
         let interval = format!("{} to {}", percent(t.interval.0), percent(t.interval.1));
         let p = t.p.min(t.p_faster);
         let (base, new) = (shown_time(base), shown_time(new));

@@ -1,11 +1,14 @@
 //! Forms hold whatever a program is called and however much changed.
 
-use super::{junit, markdown};
+use serde_json::json;
+
+use super::{json, junit, markdown, text};
 use crate::compare::Amount;
 use crate::compare::Range;
 use crate::compare::counts::{Change, Effect};
 use crate::compare::metric::Metric;
-use crate::compare::verdict::{Comparison, Verdict};
+use crate::compare::run::Run;
+use crate::compare::verdict::{Comparison, CountsMode, Rules, Verdict, compare};
 use crate::stats::sequence::{TestResult, Tested};
 
 /// So many changes at functions with long and evil names.
@@ -85,9 +88,54 @@ fn what_fails_the_gate_fails_in_the_test_report() {
     }
 }
 
+/// Where nothing was measured in pairs, somebody strict has no answer: that is the failure.
+#[test]
+fn what_a_strict_gate_could_not_test_fails_in_the_test_report() {
+    let run = Metric { name: "run".into(), primary: true, sides: [vec![1.0], vec![9.0]], ..Metric::default() };
+    let mut found = Comparison { metrics: vec![run], ..Comparison::default() };
+    for (strict, exit, counted) in
+        [(true, 4, "failures=\"1\" skipped=\"0\""), (false, 0, "failures=\"0\" skipped=\"1\"")]
+    {
+        found.decide(&Rules { strict, ..Rules::default() }, false);
+        let report = junit::report(&found);
+        assert!(found.exit == exit && report.contains(counted), "{exit}: {report}");
+    }
+}
+
+/// A time is slower, and more calls are no failure.
+#[test]
+fn counts_that_are_remarks_have_passed_whatever_else_fails() {
+    let mut found = comparison(2);
+    for (counts, verdict, failed) in
+        [(CountsMode::Fail, Verdict::Regression, "failures=\"1\""), (CountsMode::Warn, Verdict::Ok, "failures=\"0\"")]
+    {
+        found.decide(&Rules { counts, ..Rules::default() }, false);
+        let report = junit::report(&found);
+        assert!(found.verdict == verdict && report.contains(failed), "{counts:?}: {report}");
+    }
+    found.verdict = Verdict::Regression;
+    assert!(junit::report(&found).contains("name=\"communication\"/>"));
+}
+
+/// Two runs of one side and one of the other are no pair: the table has what all of them say.
+#[test]
+fn medians_are_those_of_all_runs() {
+    let run = |ns: u64| Run { run_ns: ns, ..Run::default() };
+    let (base, new) = ([run(100), run(300)], [run(500)]);
+    let found = compare(&base.each_ref(), &new.each_ref(), false, &Rules::default());
+    let metric = json::object(&found)["metrics"][0].clone();
+    assert_eq!(
+        (&metric["name"], &metric["base_median"], &metric["new_median"]),
+        (&json!("run"), &json!(200.0), &json!(500.0))
+    );
+    assert_eq!((&metric["pairs"], &metric["base_values"]), (&json!(1), &json!([100, 300])));
+    let page = text::page(&found);
+    assert!(page.contains("Medians of 2 and 1 runs, not tested") && page.contains("n=2 and 1"), "{page}");
+}
+
 #[test]
 fn a_time_that_was_not_tested_has_not_passed() {
-    let run = Metric { name: "run".into(), primary: true, values: vec![(1.0, 9.0)], ..Metric::default() };
+    let run = Metric { name: "run".into(), primary: true, sides: [vec![1.0], vec![9.0]], ..Metric::default() };
     let report = junit::report(&Comparison { metrics: vec![run], ..Comparison::default() });
     assert!(report.contains("tests=\"2\" failures=\"0\" skipped=\"1\""), "{report}");
     assert!(report.contains("name=\"time run\"><skipped message=\"not tested"), "{report}");

@@ -66,9 +66,14 @@ fn communication(out: &mut String, found: &Comparison) {
         let _ = writeln!(out, "  ~ {}", shown_text(&text));
     }
     for change in &counts.varying {
-        let _ = writeln!(out, "  ? {} (varies from run to run)", shown_text(&line(change)));
+        let _ = writeln!(out, "  ? {} ({} from run to run)", shown_text(&line(change)), varies(change));
     }
     out.push('\n');
+}
+
+/// Whether runs of a side were seen to differ, or only few were seen.
+fn varies(change: &Change) -> &'static str {
+    if change.base.is_stable() && change.new.is_stable() { "may vary" } else { "varies" }
 }
 
 fn line(change: &Change) -> String {
@@ -104,16 +109,17 @@ fn times(out: &mut String, found: &Comparison) {
     }
     let mut grid = Grid::new("metrics", "Times", &COLUMNS, "no times");
     for metric in &found.metrics {
-        grid.row(cells(metric));
+        grid.row(cells(metric, found));
     }
     out.push_str(&grid.text());
     let tested = found.metrics.iter().any(|metric| metric.tested.is_some());
     if !tested {
-        let pairs = found.metrics.first().map_or(0, |metric| metric.values.len());
+        let runs = runs(found);
+        let plural = if runs == "1" { "" } else { "s" };
         let _ = writeln!(
             out,
-            "Medians of {pairs} run{}, not tested: that takes pairs of runs (oshprof gate, or --pair and 12 of each).",
-            if pairs == 1 { "" } else { "s" }
+            "Medians of {runs} run{plural}, not tested: that takes pairs of runs (oshprof gate, or --pair and 12 of \
+             each)."
         );
     } else {
         out.push_str("* decides. ~: no difference that the test sees. library, waiting: as a share of the run.\n");
@@ -126,15 +132,15 @@ fn times(out: &mut String, found: &Comparison) {
     out.push('\n');
 }
 
-fn cells(metric: &Metric) -> Vec<Cell> {
+fn cells(metric: &Metric, found: &Comparison) -> Vec<Cell> {
     let star = if metric.primary { " *" } else { "" };
     let spread = metric.tested.map_or(String::new(), |t| format!(" ± {:.0} %", 100.0 * t.noise.exp_m1()));
-    let side = |of: fn(&(f64, f64)) -> f64| format!("{}{spread}", shown_time(metric.median(of).round()));
+    let [base, new] = metric.medians();
+    let side = |median: f64| format!("{}{spread}", shown_time(median.round()));
     let (versus, interval, p) = match metric.tested {
         None => {
-            let (base, new) = (metric.median(|pair| pair.0), metric.median(|pair| pair.1));
             let ratio = if base > 0.0 && new > 0.0 { percent((new / base).ln()) } else { "-".to_owned() };
-            (ratio, "-".to_owned(), format!("n={}", metric.values.len()))
+            (ratio, "-".to_owned(), format!("n={}", runs(found)))
         }
         Some(t) => {
             let shown = matches!(metric.verdict(), "slower" | "faster");
@@ -144,14 +150,15 @@ fn cells(metric: &Metric) -> Vec<Cell> {
         }
     };
     let name = shown_text(&metric.name);
-    vec![
-        format!("{name}{star}").into(),
-        side(|pair| pair.0).into(),
-        side(|pair| pair.1).into(),
-        versus.into(),
-        interval.into(),
-        p.into(),
-    ]
+    vec![format!("{name}{star}").into(), side(base).into(), side(new).into(), versus.into(), interval.into(), p.into()]
+}
+
+/// How many runs the sides have: one number where it is one.
+fn runs(found: &Comparison) -> String {
+    match found.sides.each_ref().map(|side| side.runs) {
+        [base, new] if base == new => base.to_string(),
+        [base, new] => format!("{base} and {new}"),
+    }
 }
 
 fn causes(out: &mut String, found: &Comparison) {

@@ -2,11 +2,13 @@
 //!
 //! | module | what it is |
 //! |---|---|
-//! | `wilcoxon` | exact signed-rank test; Hodges-Lehmann estimate and its interval |
+//! | `wilcoxon` | signed-rank test, exact up to 500 pairs; Hodges-Lehmann estimate and its interval |
+//! | `normal` | the normal distribution, for very many pairs |
 //! | `sequence` | a test that looks several times and stops when it knows |
 //! | `divisive` | change points of a series: E-divisive with a permutation test |
 
 pub mod divisive;
+mod normal;
 pub mod sequence;
 #[cfg(test)]
 mod simulation;

@@ -107,11 +107,49 @@ fn counts_of_a_named_suite_are_compared_whatever_the_arguments() {
     // The tables of their counts are gone.
     let store = Store::open(&std::env::temp_dir()).unwrap();
     let entries = [one(0, "0123456789", "out.1"), one(1, "0123456789", "out.2"), one(2, "9876543210", "out.3")];
-    let found = steps(&store, &entries).unwrap();
+    let found = steps(&store, &entries.each_ref()).unwrap();
     let [finding] = &found[..] else { panic!("{found:?}") };
     assert_eq!((finding.commit.as_str(), &finding.groups), ("c2", &vec!["put".to_owned()]));
     // On other PEs there are other counts.
     let mut other = entries.clone();
     other[2].shape.npes = 8;
-    assert!(steps(&store, &other).unwrap().is_empty());
+    assert!(steps(&store, &other.each_ref()).unwrap().is_empty());
+}
+
+/// Where entries come from a second kind of machine, or of another branch.
+fn of_store(entries: &[Entry]) -> Vec<Finding> {
+    all(&Store::open(&std::env::temp_dir()).unwrap(), entries).unwrap()
+}
+
+#[test]
+fn a_change_gets_old_on_whatever_machine_later_runs_are() {
+    let mut entries = history(80, 8, |at| if (40..50).contains(&at) { 0.3 } else { 0.0 });
+    entries.iter_mut().enumerate().for_each(|(at, entry)| entry.machine = if at < 50 { "a" } else { "b" }.to_owned());
+    let found = of_store(&entries);
+    let [finding] = &found[..] else { panic!("{found:?}") };
+    assert_eq!((finding.commit.as_str(), finding.age), ("c40", 39));
+    // Runs of both in turn: the age is that of the run, not of its place among those of its machine.
+    let mut entries = history(60, 8, |at| if at < 40 { 0.0 } else { 0.3 });
+    entries.iter_mut().enumerate().for_each(|(at, entry)| entry.machine = ["a", "b"][at % 2].to_owned());
+    let found = of_store(&entries);
+    let ages: Vec<(&str, usize)> = found.iter().map(|finding| (finding.commit.as_str(), finding.age)).collect();
+    assert_eq!(ages, [("c40", 19), ("c41", 18)]);
+}
+
+#[test]
+fn each_branch_has_series_of_its_own() {
+    // Every second run is of a branch that takes longer, and communicates more.
+    let mut entries = history(60, 8, |at| if at % 2 == 0 { 0.0 } else { 0.3 });
+    for (at, entry) in entries.iter_mut().enumerate() {
+        entry.branch = ["main", "slow"][at % 2].to_owned();
+        entry.groups = [("put".to_owned(), entry.branch.clone())].into();
+        entry.counts = entry.branch.clone();
+    }
+    assert!(of_store(&entries).is_empty());
+    entries[58].groups = [("put".to_owned(), "more".to_owned())].into();
+    entries[58].counts = "more".to_owned();
+    let found = of_store(&entries);
+    let [finding] = &found[..] else { panic!("{found:?}") };
+    assert_eq!((finding.branch.as_str(), finding.before.as_str(), finding.age), ("main", "c56", 0));
+    assert!(finding.text().contains("in `` of branch main: counts of put"), "{}", finding.text());
 }

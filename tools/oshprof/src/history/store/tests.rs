@@ -71,6 +71,25 @@ fn two_versions_merge_by_their_lines() {
 }
 
 #[test]
+fn the_same_runs_are_added_once_in_whatever_order() {
+    let scratch = Scratch::new("order");
+    let store = Store::make(&scratch.0).unwrap();
+    let run = |started: u64, region: &str| {
+        let mut run = Run { regions: BTreeMap::from([(region.to_owned(), started)]), ..Run::default() };
+        run.job.start_realtime_ns = started;
+        run
+    };
+    let (first, second) = (run(9, "a"), run(10, "b"));
+    let facts = Facts { commit: "c".to_owned(), ..Facts::default() };
+    assert!(store.add(&[&first, &second], &facts).unwrap().1);
+    assert!(!store.add(&[&second, &first], &facts).unwrap().1);
+    let entries = store.all(None).unwrap();
+    let [entry] = &entries[..] else { panic!("{entries:?}") };
+    assert!(["region:a", "region:b"].iter().all(|name| entry.metrics.contains_key(*name)), "{entry:?}");
+    assert!(store.all(Some("main")).unwrap_err().contains("no run of branch main"));
+}
+
+#[test]
 fn what_a_full_disk_has_left_empty_is_made_again() {
     let scratch = Scratch::new("full");
     Store::make(&scratch.0).unwrap();

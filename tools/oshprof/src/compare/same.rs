@@ -1,0 +1,70 @@
+//! Whether runs that are given as runs of one program are that: what is counted over two programs is of neither.
+
+use super::run::Run;
+
+/// In what runs differ that are to be runs of the same; nothing where they are.
+pub fn differences(runs: &[&Run], any_arguments: bool) -> Vec<String> {
+    let Some((first, others)) = runs.split_first() else { return Vec::new() };
+    others.iter().flat_map(|run| between(first, run, any_arguments)).collect()
+}
+
+fn between(first: &Run, run: &Run, any_arguments: bool) -> Vec<String> {
+    let (a, b) = (&first.shape, &run.shape);
+    let quoted = |arguments: &str| format!("`{arguments}`");
+    let build = |run: &Run| run.library.as_ref().map(|id| format!("build {id:.12}"));
+    let mut list = Vec::new();
+    let mut compare = |what: &str, old: String, now: String| {
+        if old != now {
+            let (first, run) = (first.dir.display(), run.dir.display());
+            list.push(format!("different {what}: {old} in {first}, {now} in {run}"));
+        }
+    };
+    // Folders differ where versions are kept side by side. A name that no profile has kept tells nothing.
+    if !first.program().is_empty() && !run.program().is_empty() {
+        compare("programs", first.program().to_owned(), run.program().to_owned());
+    }
+    compare("numbers of PEs", a.npes.to_string(), b.npes.to_string());
+    if a.npes == b.npes {
+        compare("numbers of PEs by host", format!("{:?}", a.hosts), format!("{:?}", b.hosts));
+    }
+    if !any_arguments {
+        compare("arguments", quoted(&a.arguments), quoted(&b.arguments));
+    }
+    compare("profiling levels", a.level.to_string(), b.level.to_string());
+    if let (Some(old), Some(now)) = (build(first), build(run)) {
+        compare("libraries", old, now);
+    }
+    list
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(program: &str, npes: u32, arguments: &str) -> Run {
+        let mut run = Run { dir: format!("{program}-{npes}").into(), ..Run::default() };
+        run.job.program = program.to_owned();
+        (run.shape.npes, run.shape.arguments) = (npes, arguments.to_owned());
+        run
+    }
+
+    #[test]
+    fn runs_of_two_programs_are_told_apart_by_their_names_not_their_folders() {
+        let of = |a: &str, b: &str| differences(&[&run(a, 2, ""), &run(b, 2, "")], false);
+        assert_eq!(of("/old/heat", "./heat"), Vec::<String>::new());
+        assert_eq!(of("/tmp/gate-1/program-b", "/tmp/gate-1/program-b"), Vec::<String>::new());
+        assert_eq!(of("", "heat"), Vec::<String>::new());
+        assert_eq!(of("heat", "isx"), ["different programs: heat in heat-2, isx in isx-2"]);
+    }
+
+    #[test]
+    fn each_run_is_held_to_the_first() {
+        let runs = [run("a", 2, "x"), run("a", 2, "y"), run("a", 4, "x")];
+        let runs: Vec<&Run> = runs.iter().collect();
+        let arguments = "different arguments: `x` in a-2, `y` in a-2";
+        let pes = "different numbers of PEs: 2 in a-2, 4 in a-4";
+        assert_eq!(differences(&runs, false), [arguments, pes]);
+        assert_eq!(differences(&runs, true), [pes]);
+        assert_eq!(differences(&[], false), Vec::<String>::new());
+    }
+}
