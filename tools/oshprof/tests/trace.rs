@@ -5,8 +5,11 @@ mod scratch;
 use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpListener;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
+use std::thread::JoinHandle;
 
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::common::v1::any_value::Value as Any;
@@ -166,6 +169,34 @@ fn a_trace_alone_says_what_is_in_it() {
     // What it proposes is a command.
     let command = text.split("ui.perfetto.dev: oshprof ").nth(1).unwrap().lines().next().unwrap();
     assert_eq!(command, format!("trace {0} --to perfetto -o {0}.pftrace", dir.path().display()));
+}
+
+/// `-` is what the process has: behind what a file has already, a socket, a pipe that nobody reads any more.
+#[test]
+fn standard_output_is_written_to_as_it_is() {
+    let dir = trace("trace-stdout");
+    let run = |output: &str, to: Stdio| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_oshprof"));
+        command.arg("trace").arg(dir.path()).args(["--to", "csv", "-o", output]).stdout(to);
+        command.output().unwrap().status.code()
+    };
+    let whole = stdout(&oshprof(dir.path(), &["--to", "csv"]));
+    for output in ["-", "/dev/stdout", "/dev/fd/1"] {
+        let path = dir.path().join("output");
+        let mut file = fs::File::create(&path).unwrap();
+        file.write_all(b"HEADER\n").unwrap();
+        assert_eq!(run(output, file.into()), Some(0));
+        assert_eq!(fs::read_to_string(&path).unwrap(), format!("HEADER\n{whole}"), "{output}");
+
+        let (mut here, there) = UnixStream::pair().unwrap();
+        assert_eq!(run(output, OwnedFd::from(there).into()), Some(0));
+        let mut text = String::new();
+        here.read_to_string(&mut text).unwrap();
+        assert_eq!(text, whole, "{output}");
+    }
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    assert_eq!(run("-", writer.into()), Some(0));
 }
 
 #[test]
@@ -363,11 +394,39 @@ fn otlp_to_a_file() {
 #[test]
 fn otlp_to_a_collector() {
     let dir = trace("trace-otlp");
+    let (endpoint, collector) = collector(|| "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n".to_owned());
+    stdout(&oshprof(dir.path(), &["--to", "otlp", "--endpoint", &endpoint]));
+    check_spans(&collector.join().unwrap());
+}
+
+/// What it takes and leaves out is told.
+#[test]
+fn otlp_to_a_collector_that_rejects_spans() {
+    let dir = trace("trace-otlp-partial");
+    for (rejected, why, code, said) in [
+        (3, "too old", 1, "v1/traces: 6 spans were rejected: too old\n"),
+        (0, "deprecated", 0, "v1/traces: taken, with a remark: deprecated\n"),
+    ] {
+        let partial = format!(r#"{{"partialSuccess":{{"rejectedSpans":"{rejected}","errorMessage":"{why}"}}}}"#);
+        let (endpoint, collector) = collector(move || {
+            let length = partial.len();
+            format!("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{partial}")
+        });
+        let output = oshprof(dir.path(), &["--to", "otlp", "--endpoint", &endpoint]);
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(code), "{text}");
+        assert!(text.contains("oshprof: otlp: http://127.0.0.1:") && text.contains(said), "{text}");
+        assert_eq!(text.matches("otlp").count(), 1, "{text}");
+        check_spans(&collector.join().unwrap());
+    }
+}
+
+/// A collector with this answer: its address, and what it was sent, a file of the trace a request.
+fn collector(answer: impl Fn() -> String + Send + 'static) -> (String, JoinHandle<Vec<ExportTraceServiceRequest>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let endpoint = format!("http://{}", listener.local_addr().unwrap());
     let collector = std::thread::spawn(move || {
         let mut requests = Vec::new();
-        // A file of the trace, a request.
         for _ in 0..2 {
             let (mut stream, _) = listener.accept().unwrap();
             let mut request = Vec::new();
@@ -383,12 +442,11 @@ fn otlp_to_a_collector() {
             let mut body = vec![0; length.parse().unwrap()];
             stream.read_exact(&mut body).unwrap();
             requests.push(ExportTraceServiceRequest::decode(&body[..]).unwrap());
-            stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").unwrap();
+            stream.write_all(answer().as_bytes()).unwrap();
         }
         requests
     });
-    stdout(&oshprof(dir.path(), &["--to", "otlp", "--endpoint", &endpoint]));
-    check_spans(&collector.join().unwrap());
+    (endpoint, collector)
 }
 
 /// What the public Python package reads of an archive, as JSON lines.

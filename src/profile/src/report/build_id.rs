@@ -10,7 +10,7 @@ use libc::{Elf64_Ehdr, Elf64_Phdr};
 use crate::elf;
 
 /// Most bytes of notes that are looked through.
-const NOTES: u64 = 1 << 20;
+const NOTES: usize = 1 << 20;
 
 /// The build id of a file, in hexadecimal digits; `None` where it has none, or is no plain file.
 pub fn build_id(path: &Path) -> Option<String> {
@@ -41,7 +41,9 @@ fn find(read: &dyn Fn(u64, usize) -> Option<Vec<u8>>) -> Option<String> {
         let begin = number(&header, offset_of!(Elf64_Phdr, p_offset), 8);
         let bytes = number(&header, offset_of!(Elf64_Phdr, p_filesz), 8);
         let is_note = number(&header, offset_of!(Elf64_Phdr, p_type), 4) == u64::from(libc::PT_NOTE);
-        elf::build_id_among(&read(begin, bytes as usize).filter(|_| is_note && bytes <= NOTES)?)
+        // Other segments may be large, and what a damaged file says may be anything: neither is read.
+        let bytes = usize::try_from(bytes).ok().filter(|&bytes| is_note && bytes <= NOTES)?;
+        elf::build_id_among(&read(begin, bytes)?)
     })
 }
 
@@ -72,6 +74,26 @@ mod tests {
             bytes.get(at..at.checked_add(count)?).map(<[u8]>::to_vec)
         };
         find(&read)
+    }
+
+    #[test]
+    fn nothing_is_read_but_notes_of_a_usual_size() {
+        let size = size_of::<Elf64_Ehdr>() + offset_of!(Elf64_Phdr, p_filesz);
+        for (kind, bytes) in [
+            (libc::PT_LOAD, 700 << 20),
+            (libc::PT_LOAD, u64::MAX),
+            (libc::PT_NOTE, NOTES as u64 + 1),
+            (libc::PT_NOTE, 1 << 62),
+            (libc::PT_NOTE, u64::MAX),
+        ] {
+            let mut whole = file(kind, &[]);
+            whole[size..size + 8].copy_from_slice(&bytes.to_le_bytes());
+            let read = |at: u64, count: usize| {
+                assert!(count <= size_of::<Elf64_Ehdr>(), "{count} bytes are read at {at}");
+                whole.get(at as usize..at as usize + count).map(<[u8]>::to_vec)
+            };
+            assert_eq!(find(&read), None, "{kind}, {bytes}");
+        }
     }
 
     #[test]

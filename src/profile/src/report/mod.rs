@@ -1,5 +1,6 @@
 //! Reports: the same numbers as a table for people and as JSON for programs.
 
+mod apart;
 mod balance;
 #[cfg(feature = "lines")]
 pub mod build_id;
@@ -24,6 +25,7 @@ mod view;
 mod views;
 
 pub use crate::text::visible as shown_text;
+pub use apart::told_apart;
 pub use balance::{Balance, balance};
 pub use ends::{broke_off, ends};
 pub use extremes::{WHICH, shown_pes};

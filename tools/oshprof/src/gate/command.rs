@@ -2,7 +2,8 @@
 
 use std::fmt;
 use std::fs;
-use std::io;
+use std::io::{self, Read};
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -90,8 +91,10 @@ impl Drop for Folder {
 pub struct Program {
     /// As it was given.
     line: String,
-    /// As it is run.
+    /// As the shell runs it.
     shell: String,
+    /// What stands for the program in it, as the shell's first parameter: a path needs no quotes there, whatever it is.
+    link: Option<PathBuf>,
     folder: std::rc::Rc<Folder>,
     side: &'static str,
     runs: usize,
@@ -101,30 +104,32 @@ pub struct Program {
 /// Both commands, run from paths of equal length: what the stack begins with moves everything on it.
 pub fn pair(base: &str, new: &str, folder: Folder, limit: u64) -> Result<[Program; 2], Failure> {
     let folder = std::rc::Rc::new(folder);
-    let mut shells = [base.to_owned(), new.to_owned()];
-    if let Some(words) = different_word(base, new) {
-        for ((shell, word), side) in shells.iter_mut().zip(words).zip(["b", "n"]) {
-            let link = folder.path.join(format!("program-{side}"));
-            let target = fs::canonicalize(&word).map_err(|error| Failure::File(word.clone().into(), error))?;
-            let _ = fs::remove_file(&link);
-            std::os::unix::fs::symlink(target, &link).map_err(|error| Failure::File(link.clone(), error))?;
-            *shell = replace_word(shell, &word, &link.to_string_lossy());
-        }
-    }
-    let [base_shell, new_shell] = shells;
-    let program = |line: &str, shell, side| Program {
+    let program = |line: &str, side| Program {
         line: line.to_owned(),
-        shell,
+        shell: line.to_owned(),
+        link: None,
         folder: folder.clone(),
         side,
         runs: 0,
         limit,
     };
-    Ok([program(base, base_shell, "base"), program(new, new_shell, "new")])
+    let mut programs = [program(base, "base"), program(new, "new")];
+    if let Some(words) = different_programs(base, new) {
+        for ((program, word), side) in programs.iter_mut().zip(words).zip(["b", "n"]) {
+            let link = folder.path.join(format!("program-{side}"));
+            let target = fs::canonicalize(&word).map_err(|error| Failure::File(word.clone().into(), error))?;
+            let _ = fs::remove_file(&link);
+            std::os::unix::fs::symlink(target, &link).map_err(|error| Failure::File(link.clone(), error))?;
+            program.shell = with_parameter(&program.line, &word);
+            program.link = Some(link);
+        }
+    }
+    Ok(programs)
 }
 
-/// The word in which two plain commands differ, where it is a file in both.
-fn different_word(base: &str, new: &str) -> Option<[String; 2]> {
+/// The word in which two plain commands differ, where it is a program in both. Other files keep their names, which say
+/// what they are.
+fn different_programs(base: &str, new: &str) -> Option<[String; 2]> {
     const SHELL: &str = "\"'\\$`;&|<>(){}*?~#";
     if [base, new].iter().any(|line| line.contains(|c| SHELL.contains(c))) {
         return None;
@@ -133,17 +138,25 @@ fn different_word(base: &str, new: &str) -> Option<[String; 2]> {
         base.split_whitespace().zip(new.split_whitespace()).filter(|(a, b)| a != b).collect();
     let same_number = base.split_whitespace().count() == new.split_whitespace().count();
     match words[..] {
-        [(a, b)] if same_number && Path::new(a).is_file() && Path::new(b).is_file() => {
+        [(a, b)] if same_number && is_program(Path::new(a)) && is_program(Path::new(b)) => {
             Some([a.to_owned(), b.to_owned()])
         }
         _ => None,
     }
 }
 
-fn replace_word(line: &str, word: &str, by: &str) -> String {
-    // A path with a blank would fall apart.
-    let by = if by.contains(char::is_whitespace) { format!("'{by}'") } else { by.to_owned() };
-    line.split_whitespace().map(|w| if w == word { by.clone() } else { w.to_owned() }).collect::<Vec<_>>().join(" ")
+/// Whether a file is one that the system executes by itself. Scripts look at their own path.
+fn is_program(path: &Path) -> bool {
+    let may_run = |facts: fs::Metadata| facts.is_file() && facts.permissions().mode() & 0o111 != 0;
+    let mut magic = [0; 4];
+    path.metadata().is_ok_and(may_run)
+        && fs::File::open(path).and_then(|mut file| file.read_exact(&mut magic)).is_ok()
+        && magic == *b"\x7fELF"
+}
+
+/// The line with the shell's first parameter for a word.
+fn with_parameter(line: &str, word: &str) -> String {
+    line.split_whitespace().map(|w| if w == word { "\"$1\"" } else { w }).collect::<Vec<_>>().join(" ")
 }
 
 impl Program {
@@ -163,7 +176,8 @@ impl Program {
             let _ = fs::remove_dir_all(earlier);
         }
         let mut child = Command::new("/bin/sh")
-            .args(["-c", &self.shell])
+            .args(["-c", &self.shell, "/bin/sh"])
+            .args(&self.link)
             .env("SHMEM_PROFILE_DIR", &profile)
             // Counts are compared one by one.
             .env("SHMEM_PROFILE_SITES", "exact")
@@ -252,12 +266,52 @@ mod tests {
     }
 
     #[test]
-    fn the_word_that_differs_is_a_file_in_both() {
-        let two = different_word("oshrun -n 2 /bin/sh x", "oshrun -n 2 /bin/cat x");
+    fn the_word_that_differs_is_a_program_in_both() {
+        let two = different_programs("oshrun -n 2 /bin/sh x", "oshrun -n 2 /bin/cat x");
         assert_eq!(two, Some(["/bin/sh".to_owned(), "/bin/cat".to_owned()]));
-        assert_eq!(different_word("oshrun -n 2 /bin/sh", "oshrun -n 4 /bin/cat"), None);
-        assert_eq!(different_word("a '/bin/sh'", "a '/bin/cat'"), None);
-        assert_eq!(different_word("/bin/sh a", "/bin/cat"), None);
-        assert_eq!(replace_word("a b a", "a", "/x y"), "'/x y' b '/x y'");
+        assert_eq!(different_programs("oshrun -n 2 /bin/sh", "oshrun -n 4 /bin/cat"), None);
+        assert_eq!(different_programs("a '/bin/sh'", "a '/bin/cat'"), None);
+        assert_eq!(different_programs("/bin/sh a", "/bin/cat"), None);
+        assert_eq!(with_parameter("a b a", "a"), "\"$1\" b \"$1\"");
+    }
+
+    #[test]
+    fn files_that_are_no_programs_keep_their_names() {
+        let folder = std::env::temp_dir().join(format!("oshprof-gate-files-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        for (kind, mode, text) in [
+            ("data", 0o644, "1 2 3"),
+            ("object", 0o644, "\x7fELF\x02"),
+            ("script", 0o755, "#!/bin/sh"),
+            ("short", 0o755, ""),
+        ] {
+            let files = ["a", "b"].map(|name| folder.join(format!("{name}.{kind}")).to_string_lossy().into_owned());
+            for file in &files {
+                fs::write(file, text).unwrap();
+                fs::set_permissions(file, fs::Permissions::from_mode(mode)).unwrap();
+            }
+            let [a, b] = files.map(|file| format!("oshrun -n 2 /bin/cat {file}"));
+            assert_eq!(different_programs(&a, &b), None, "{kind}");
+        }
+        fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn programs_run_from_folders_of_any_name() {
+        use std::os::unix::ffi::OsStrExt;
+        let scratch = std::env::temp_dir().join(format!("oshprof-gate-names-{}", std::process::id()));
+        for name in [&b"K(1)"[..], b"K;1", b"it's it", b"$HOME `x`", b"a\"b", b"\xff", b"two\nlines"] {
+            let kept = scratch.join(std::ffi::OsStr::from_bytes(name));
+            fs::create_dir_all(&kept).unwrap();
+            let programs = pair("/bin/true", "/bin/sleep", Folder::new(Some(&kept)).unwrap(), 10);
+            let [mut base, _] = programs.unwrap_or_else(|error| panic!("{}: {error}", kept.display()));
+            let link = base.link.clone().expect("both are programs");
+            assert_eq!(fs::canonicalize(&link).unwrap(), fs::canonicalize("/bin/true").unwrap());
+            // It is run, and as it is no program of OpenSHMEM it leaves no profile.
+            let debug = crate::resolve::Resolver::default();
+            let failed = base.run(&Places::new(&debug)).unwrap_err();
+            assert!(matches!(failed, Failure::Profile(..)), "{}: {failed}", kept.display());
+        }
+        fs::remove_dir_all(&scratch).unwrap();
     }
 }

@@ -22,6 +22,7 @@ use crate::args::Command;
 use crate::compare::place::Places;
 use crate::compare::run::Run;
 use crate::compare::verdict::REGRESSION;
+use crate::destination::Destination;
 use crate::resolve::Resolver;
 use crate::{FAILED, print};
 use pellucid_profile::report::{shown_text, shown_time};
@@ -80,7 +81,7 @@ enum Action {
     Add(Vec<PathBuf>, Facts),
     List,
     Check(usize),
-    Plot(PathBuf),
+    Plot(Destination),
 }
 
 /// Understands the rest of the command line.
@@ -100,14 +101,12 @@ pub fn parse(mut parser: Parser) -> Result<Command, String> {
             Arg::Long(name) => name.to_owned(),
             other => return Err(format!("history: {}", with_our_quotes(&other.unexpected()))),
         };
-        let mut value = || -> Result<String, String> {
-            let value = parser.value().map_err(|_| format!("history: --{name} needs a value"))?;
-            value.string().map_err(|error| format!("history: --{name}: {error}"))
-        };
+        let mut raw = || parser.value().map_err(|_| format!("history: --{name} needs a value"));
         let number = |text: &str| text.parse::<u64>().map_err(|_| format!("history: --{name} `{text}` is no number"));
+        let mut value = || raw()?.string().map_err(|error| format!("history: --{name}: {error}"));
         match name.as_str() {
             "help" => return Ok(Command::Help(HELP)),
-            "store" => store = value()?.into(),
+            "store" => store = raw()?.into(),
             "json" => json = true,
             "commit" => facts.commit = value()?,
             "parent" => facts.parent = value()?,
@@ -129,7 +128,7 @@ pub fn parse(mut parser: Parser) -> Result<Command, String> {
         ("add", _) => Action::Add(rest, facts),
         ("list", []) => Action::List,
         ("check", []) => Action::Check(last),
-        ("plot", [file]) => Action::Plot(crate::args::output_file(file.clone())),
+        ("plot", [file]) => Action::Plot(Destination::new(file.clone())),
         ("plot", _) => return Err("history plot: one file to write is needed".to_owned()),
         ("list" | "check", [word, ..]) => return Err(format!("history {action}: `{}` is too many", word.display())),
         (other, _) => return Err(format!("history: `{other}` is unknown; there are: add, list, check, plot")),
@@ -143,11 +142,7 @@ pub fn run(request: &Request) -> ExitCode {
         Action::Add(dirs, facts) => add(request, dirs, facts),
         Action::List => of_store(request, |_, entries| list(entries, request.json)),
         Action::Check(last) => of_store(request, |store, entries| check_all(store, entries, *last, request.json)),
-        Action::Plot(file) => of_store(request, |store, entries| {
-            let page = plot::page(store, entries)?;
-            crate::report::write(file, &page).map_err(|error| error.to_string())?;
-            Ok(ExitCode::SUCCESS)
-        }),
+        Action::Plot(to) => of_store(request, |store, entries| Ok(to.write(&plot::page(store, entries)?))),
     };
     result.unwrap_or_else(|message| {
         pellucid_profile::say!("oshprof: {message}");

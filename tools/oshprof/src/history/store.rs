@@ -15,6 +15,7 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use pellucid_profile::hash::fnv1a;
 use pellucid_profile::output::OutputDir;
 use serde_json::Value;
 
@@ -231,12 +232,9 @@ fn read(path: &Path) -> Result<Vec<Entry>, String> {
     Ok(entries)
 }
 
-/// FNV-1a, 64 bits, as text: the same in every version of everything.
+/// FNV-1a, as text.
 fn hash(bytes: &[u8]) -> String {
-    let mixed = bytes
-        .iter()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3));
-    format!("{mixed:016x}")
+    format!("{:016x}", fnv1a(bytes))
 }
 
 #[cfg(test)]
