@@ -4,6 +4,7 @@ mod balance;
 #[cfg(feature = "lines")]
 pub mod build_id;
 mod closing;
+mod distinct;
 mod ends;
 mod extremes;
 pub mod grid;
@@ -25,6 +26,7 @@ mod views;
 
 pub use crate::text::visible as shown_text;
 pub use balance::{Balance, balance};
+pub use distinct::distinct_names;
 pub use ends::{broke_off, ends};
 pub use extremes::{WHICH, shown_pes};
 pub use json::{SCHEMA_VERSION, json};

@@ -1,7 +1,8 @@
 //! The tables by PE, by message size and by distance.
 
 use super::balance::WAITING;
-use super::table::Table;
+use super::distinct::distinct_names;
+use super::table::{self, Table};
 use super::{Options, sort, text, units};
 use crate::merge::{Merged, PeRow};
 use crate::model::Routine;
@@ -23,13 +24,20 @@ pub(super) fn by_pe(profile: &Merged) -> String {
         (WAITING[1].0, 8),
         ("coll.", 8),
     ];
+    let mut hosts: Vec<String> = profile.pes.iter().map(|pe| pe.host.to_string()).collect();
+    hosts.sort_unstable();
+    hosts.dedup();
+    // What the terminal is wider than the other columns is theirs.
+    let taken: usize = 4 + columns.iter().map(|(_, width)| width).sum::<usize>();
+    let short = distinct_names(&hosts, 9 + table::width().saturating_sub(taken), "...");
+    let shown = |host: &str| hosts.binary_search_by(|known| (**known).cmp(host)).map_or("", |at| &short[at]);
     let mut table = Table::new("PE", 4, &columns);
     for pe in &profile.pes {
         let time = |pick: fn(&PeRow) -> u64| units::time(pick(pe) as f64);
         table.row(
             &pe.pe.to_string(),
             &[
-                text::shorten(&pe.host, 9),
+                shown(&pe.host).to_owned(),
                 time(PeRow::main_ns),
                 units::count(pe.all_calls()),
                 units::bytes(pe.bytes),

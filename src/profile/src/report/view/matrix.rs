@@ -1,6 +1,7 @@
 //! Who sends how much to whom.
 
-use crate::merge::{LARGEST_TEXT, Merged};
+use crate::merge::{LARGEST_TEXT, Matrix, Merged};
+use crate::report::distinct_names;
 use crate::report::grid::{Cell, Column, Grid, Kind, column};
 use crate::report::table::{self, Table};
 use crate::tables::Peer;
@@ -17,8 +18,8 @@ const COLUMNS: [Column; 9] = [
     column("amo_calls", "atomics", Kind::Count),
 ];
 
-/// Columns of text of a row's label.
-const LABEL: usize = 8;
+/// Columns of text of a label at least.
+const LABEL: usize = 7;
 /// Pairs of PEs that are listed beside a matrix of groups.
 const MOST: usize = 10;
 
@@ -55,18 +56,18 @@ pub(super) fn grids(profile: &Merged) -> Vec<Grid> {
 pub(crate) fn text(profile: &Merged) -> String {
     let m = profile.matrix(LARGEST_TEXT);
     let mut out = String::new();
-    let label = |label: &String| cut(&if m.by_pe { format!("PE {label}") } else { label.clone() });
-    let labels: Vec<String> = m.labels.iter().map(label).chain(["all".to_owned()]).collect();
+    let labels = labels(&m);
+    let first = labels.iter().map(|label| label.chars().count()).fold(LABEL, usize::max) + 1;
     for (title, rows, kind) in [("bytes", &m.bytes, Kind::Bytes), ("calls", &m.calls, Kind::Count)] {
         out.push_str(&format!("{title} from (row) to (column)\n"));
         let cell = |n: u64| if n == 0 { "-".to_owned() } else { Cell::Whole(n).shown(kind) };
         let cells = |row: Vec<u64>| row.into_iter().map(cell).collect::<Vec<_>>();
         let rows = with_sums(rows).into_iter().map(cells);
-        let (table, width) = fitting(std::iter::once(labels.clone()).chain(rows).collect());
+        let (table, width) = fitting(first, std::iter::once(labels.clone()).chain(rows).collect());
         for (at, row) in table.iter().enumerate() {
-            let first = at.checked_sub(1).map_or("", |at| &labels[at]);
+            let label = at.checked_sub(1).map_or("", |at| &labels[at]);
             let row: String = row.iter().map(|cell| format!("{cell:>width$}")).collect();
-            out.push_str(&format!("{first:<LABEL$}{row}\n"));
+            out.push_str(&format!("{label:<first$}{row}\n"));
         }
         out.push('\n');
     }
@@ -80,6 +81,17 @@ pub(crate) fn text(profile: &Merged) -> String {
         out.push_str(&format!("{} calls went to PEs that are not kept one by one.\n", m.elsewhere.calls));
     }
     out
+}
+
+/// What rows and columns are called, in the room that there is for each beside the others.
+fn labels(m: &Matrix) -> Vec<String> {
+    let label = |label: &String| if m.by_pe { format!("PE {label}") } else { label.clone() };
+    let all: Vec<String> = m.labels.iter().map(label).collect();
+    // Of the rows' labels, of each column and of the sums.
+    let columns = all.len() + 2;
+    let mut labels = distinct_names(&all, LABEL.max(table::width() / columns - 1), "...");
+    labels.push("all".to_owned());
+    labels
 }
 
 /// The same with the sum of each row behind it, and below them the sum of each column.
@@ -109,20 +121,17 @@ fn most(profile: &Merged) -> String {
 }
 
 /// Rows of cells, and the width of each: units are right behind their numbers where there is no room for blanks.
-fn fitting(table: Vec<Vec<String>>) -> (Vec<Vec<String>>, usize) {
+/// `first`: columns of text of what stands before each row.
+fn fitting(first: usize, table: Vec<Vec<String>>) -> (Vec<Vec<String>>, usize) {
     let width = |table: &[Vec<String>]| table.iter().flatten().map(|cell| cell.chars().count() + 1).fold(8, usize::max);
     let spaced = width(&table);
-    if LABEL + spaced * table.first().map_or(0, Vec::len) <= table::width() {
+    if first + spaced * table.first().map_or(0, Vec::len) <= table::width() {
         return (table, spaced);
     }
     let close = |cell: &String| if cell.starts_with("PE ") { cell.clone() } else { cell.replace(' ', "") };
     let table: Vec<Vec<String>> = table.iter().map(|row| row.iter().map(close).collect()).collect();
     let width = width(&table);
     (table, width)
-}
-
-fn cut(label: &str) -> String {
-    label.chars().take(7).collect()
 }
 
 #[cfg(test)]
@@ -138,10 +147,22 @@ mod tests {
     }
 
     #[test]
+    fn hosts_have_labels_of_their_own() {
+        let named = |count: usize| Matrix {
+            labels: (0..count).map(|host| format!("compute-{host:03}")).collect(),
+            ..Matrix::default()
+        };
+        assert_eq!(labels(&named(8))[6..], ["...-006", "...-007", "all"]);
+        assert_eq!(labels(&named(4)), ["compute-000", "compute-001", "compute-002", "compute-003", "all"]);
+        let pes = Matrix { labels: vec!["0".to_owned()], by_pe: true, ..Matrix::default() };
+        assert_eq!(labels(&pes), ["PE 0", "all"]);
+    }
+
+    #[test]
     fn units_stand_apart_where_there_is_room() {
         let row = |cells: usize| vec![vec!["PE 1".to_owned(); cells], vec!["1.50 MiB".to_owned(); cells]];
-        assert_eq!(fitting(row(8)), (row(8), 9));
-        let (table, width) = fitting(row(9));
+        assert_eq!(fitting(8, row(8)), (row(8), 9));
+        let (table, width) = fitting(8, row(9));
         assert_eq!((table[0][0].as_str(), table[1][0].as_str(), width), ("PE 1", "1.50MiB", 8));
     }
 }
