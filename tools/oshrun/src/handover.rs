@@ -2,6 +2,7 @@
 
 use crate::profile::Profile;
 use pellucid_profile::clock::realtime_ns;
+use pellucid_profile::companion::Companions;
 use pellucid_profile::model::JobIdentity;
 use pellucid_profile::segment::handover;
 use std::env;
@@ -39,9 +40,12 @@ fn given(environment: &[(OsString, OsString)], name: &str) -> Option<OsString> {
     environment.iter().rfind(|(known, _)| known == name).map(|(_, value)| value.clone())
 }
 
-/// Says how the job ended.
-pub fn end(handover: Option<Handover>, status: i32) {
+/// Says how the job ended to all who show its metrics, and waits for the last exports.
+pub fn end(handover: Option<Handover>, companions: &Companions, state: &str) {
     if let Some(handover) = handover {
-        handover.end(handover::state(status));
+        handover.end(state);
+    }
+    if !companions.is_empty() {
+        companions.end(state);
     }
 }

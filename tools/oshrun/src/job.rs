@@ -11,7 +11,7 @@ use crate::metrics;
 use crate::options::{Options, ProfileChoice as Choice};
 use crate::pes::Pes;
 use crate::plan::{self, Environment, Plan};
-use crate::profile::Profile;
+use crate::profile::{self, Profile};
 use crate::program::{self, CannotRun};
 use crate::results::{self, Kept};
 use crate::signals;
@@ -205,8 +205,7 @@ fn run_on_this_host(options: &Options) -> Result<i32, Failure> {
     }
     let status = status?;
     drop(snapshots);
-    handover::end(handover, status);
-    metrics::end(&companions, status);
+    handover::end(handover, &companions, profile::state(status, supervisor.pes.all()));
     if let Some(directory) = trace {
         let pes = supervisor.pes.all();
         results::show_trace(&directory, false, |pe, slot| supervisor.profile.as_ref()?.unreturned(0, pes, pe, slot));

@@ -3,7 +3,6 @@
 use crate::job::Failure;
 use crate::profile::Profile;
 use pellucid_profile::companion::{self, Companions, Destinations, VARIABLE};
-use pellucid_profile::segment::handover::state;
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::sync::Arc;
@@ -32,13 +31,6 @@ pub fn start(environment: &[(OsString, OsString)]) -> Result<Arc<Companions>, Fa
 pub fn take(companions: &Companions, profile: &Profile) {
     if let Err(error) = companions.take(profile.as_fd()) {
         pellucid_profile::say!("oshrun: no metrics: {error}");
-    }
-}
-
-/// Says how the job ended, and waits for the last exports.
-pub fn end(companions: &Companions, status: i32) {
-    if !companions.is_empty() {
-        companions.end(state(status));
     }
 }
 

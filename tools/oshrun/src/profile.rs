@@ -10,7 +10,7 @@ use pellucid_profile::live::{Inactivity, PeNow};
 use pellucid_profile::model::{self, End, JobIdentity};
 use pellucid_profile::output::OutputDir;
 use pellucid_profile::report::{self, Finished};
-use pellucid_profile::segment::{self, JobInfo, Origin, Segment, SnapshotRequests};
+use pellucid_profile::segment::{self, JobInfo, Origin, Segment, SnapshotRequests, handover};
 use pellucid_profile::snapshot::{self, Outcome, PeOutcome};
 use pellucid_profile::trace::Unreturned;
 use std::ffi::{OsStr, OsString};
@@ -164,17 +164,23 @@ impl Profile {
     }
 }
 
+/// How a job ended with this status, in the words of metrics.
+pub fn state(status: i32, pes: &[Pe]) -> &'static str {
+    handover::state(status, pes.iter().map(end))
+}
+
+fn end(pe: &Pe) -> End {
+    match pe.ended {
+        Some(_) if pe.stopped => End::Stopped,
+        Some(Ended::Exited(status)) => End::Exited(status),
+        Some(Ended::Killed { signal, .. }) => End::Killed(signal),
+        None => End::Unknown,
+    }
+}
+
 /// How the PEs ended.
 fn outcome(status: i32, pes: &[Pe]) -> Outcome {
-    let one = |pe: &Pe| PeOutcome {
-        end: match pe.ended {
-            Some(_) if pe.stopped => End::Stopped,
-            Some(Ended::Exited(status)) => End::Exited(status),
-            Some(Ended::Killed { signal, .. }) => End::Killed(signal),
-            None => End::Unknown,
-        },
-        ended_ns: pe.ended.map(|_| pe.ended_ns),
-    };
+    let one = |pe: &Pe| PeOutcome { end: end(pe), ended_ns: pe.ended.map(|_| pe.ended_ns) };
     let pes = pes.iter().map(one).collect();
     Outcome { exit_status: Some(status), pes }
 }

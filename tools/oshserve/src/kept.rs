@@ -5,10 +5,10 @@ use std::process::ExitCode;
 
 use pellucid_profile::file::Directory;
 use pellucid_profile::merge::Merged;
-use pellucid_profile::model::{Job, JobIdentity, Progress};
+use pellucid_profile::model::{Job, JobIdentity};
 
 use crate::commands::{FAILED, Format};
-use crate::metrics::collect::{Identity, View, collect};
+use crate::metrics::collect::{Identity, View, collect, state_of};
 use crate::metrics::family::Family;
 use crate::metrics::live::Now;
 use crate::metrics::series::Memory;
@@ -69,10 +69,37 @@ fn identity(job: &Job, job_id: Option<&str>) -> Identity {
     Identity { job_id: job_id.map_or(own, str::to_owned), step, launcher, scope: "job".into(), ..Identity::default() }
 }
 
-/// The metrics of a job that has ended.
+/// The metrics of a job: of one that has ended, or of a snapshot.
 fn families(merged: &Merged, identity: &Identity) -> Vec<Family> {
-    let lost = merged.pes.iter().filter(|pe| pe.progress != Progress::Finalized).count() as u64;
-    let now = Now { lost, ..Now::default() };
-    let state = crate::metrics::collect::state_of(merged.job.exit_status);
+    let now = Now { lost: merged.lost_pes().count() as u64, ..Now::default() };
+    let state = state_of(merged);
     collect(&View { identity, state, merged, now: &now, top: 0 }, &mut Memory::default())
+}
+
+#[cfg(test)]
+mod tests {
+    use pellucid_profile::model::{End, Pe, Profile, Progress};
+
+    use super::*;
+    use crate::metrics::table::Id;
+
+    #[test]
+    fn a_snapshot_has_lost_only_pes_that_are_known_to_have_ended() {
+        let pe = |number: u32, progress: Progress, end: End| Pe { pe: number, progress, end, ..Pe::default() };
+        let pes = vec![
+            pe(0, Progress::Initialized, End::Unknown),
+            pe(1, Progress::Initialized, End::Killed(9)),
+            pe(2, Progress::Finalized, End::Exited(0)),
+        ];
+        for (exit_status, lost, state) in [(None, 1, "running"), (Some(0), 2, "finished"), (Some(200), 2, "failed")] {
+            let job = Job { npes: 3, exit_status, ..Job::default() };
+            let merged = Merged::from(&Profile { job, pes: pes.clone() });
+            let families = families(&merged, &Identity::default());
+            let family = |id: Id| families.iter().find(|family| family.row.id == id).expect("a family");
+            assert_eq!(family(Id::LostPes).series[0].value.number(), f64::from(lost), "{exit_status:?}");
+            let states = &family(Id::JobState).series;
+            let is = states.iter().find(|series| series.value.number() == 1.0).expect("a state");
+            assert_eq!(is.labels[1], state);
+        }
+    }
 }

@@ -11,6 +11,13 @@ impl Merged {
             && self.pes.iter().any(|pe| pe.progress != Progress::Finalized)
     }
 
+    /// PEs that ended without having finalized. Those of a job without an exit status may still run, unless it is known
+    /// how they ended.
+    pub fn lost_pes(&self) -> impl Iterator<Item = &PeRow> {
+        let has_ended = |pe: &PeRow| self.job.exit_status.is_some() || pe.end != End::Unknown;
+        self.pes.iter().filter(move |pe| pe.progress != Progress::Finalized && has_ended(pe))
+    }
+
     /// Whether it broke off though no PE ended of itself: somebody had waited long enough.
     pub fn was_given_up(&self) -> bool {
         self.broke_off() && self.pes.iter().all(|pe| pe.progress == Progress::Finalized || is_asked(pe))

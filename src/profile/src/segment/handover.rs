@@ -12,6 +12,8 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use crate::model::End;
+
 /// Names another socket: of the exporter, and for who hands over to it.
 pub const VARIABLE: &str = "PELLUCID_SERVE";
 /// What comes with a segment, which says itself whose it is.
@@ -98,12 +100,13 @@ pub fn tell(socket: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<()> {
     }
 }
 
-/// How a job with this exit status ended.
-pub fn state(status: i32) -> &'static str {
+/// How a job with this exit status ended, whose PEs ended so as far as is known.
+pub fn state(status: i32, mut ends: impl Iterator<Item = End>) -> &'static str {
+    // As shells have it: a signal, and 128. Programs may choose any number.
+    const OF_SIGNALS: std::ops::RangeInclusive<i32> = 129..=192;
     match status {
         0 => "finished",
-        // As shells have it: a signal, and 128.
-        status if status > 128 => "killed",
+        status if OF_SIGNALS.contains(&status) && ends.all(|end| end != End::Exited(status)) => "killed",
         _ => "failed",
     }
 }
@@ -188,6 +191,25 @@ mod tests {
         let two = sockets(set(&[("XDG_RUNTIME_DIR", "/run/user/7")]));
         assert_eq!(two[0], Path::new("/run/pellucid/serve.sock"));
         assert_eq!(two[1], Path::new("/run/user/7/pellucid/serve.sock"));
+    }
+
+    #[test]
+    fn a_job_is_killed_where_its_status_is_that_of_a_signal_which_no_pe_has_chosen() {
+        for (status, ends, expected) in [
+            (0, &[End::Exited(0)][..], "finished"),
+            (1, &[End::Exited(1), End::Stopped], "failed"),
+            (128, &[], "failed"),
+            (139, &[End::Killed(libc::SIGSEGV), End::Stopped], "killed"),
+            (130, &[End::Stopped, End::Stopped], "killed"),
+            (137, &[], "killed"),
+            (137, &[End::Unknown, End::Exited(0)], "killed"),
+            (140, &[End::Stopped, End::Exited(140)], "failed"),
+            (200, &[End::Exited(200)], "failed"),
+            (200, &[], "failed"),
+            (255, &[End::Exited(255)], "failed"),
+        ] {
+            assert_eq!(state(status, ends.iter().copied()), expected, "{status}, {ends:?}");
+        }
     }
 
     #[test]

@@ -15,7 +15,7 @@ use crate::job::{Failure, raise_limit, start_all};
 use crate::metrics;
 use crate::pes::Pes;
 use crate::plan::{self, Plan};
-use crate::profile::Profile;
+use crate::profile::{self, Profile};
 use crate::program::{self, CannotRun};
 use crate::results;
 use crate::signals;
@@ -111,8 +111,7 @@ fn try_run() -> Result<i32, Failure> {
         (error.status(), format!("host {}: {error}", order.host))
     });
     let status = supervisor.run(watchdog, refused).map_err(|error| Failure::needs("wait for the PEs", error))?;
-    handover::end(handover, status);
-    metrics::end(&ready.companions, status);
+    handover::end(handover, &ready.companions, profile::state(status, supervisor.pes.all()));
     Ok(status)
 }
 

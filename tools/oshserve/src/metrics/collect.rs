@@ -7,7 +7,7 @@ use pellucid_profile::histogram::Histogram as Latency;
 use pellucid_profile::merge::{Merged, PeRow};
 use pellucid_profile::model::{Job, JobIdentity, Progress, Routine, SizeCount};
 use pellucid_profile::op::{self, Class};
-use pellucid_profile::segment::Segment;
+use pellucid_profile::segment::{Segment, handover};
 use pellucid_profile::size::{DISTANCES, Distance};
 
 use super::family::{Family, Value};
@@ -23,15 +23,10 @@ pub const STATES: [&str; 5] = ["starting", "running", "finished", "failed", "kil
 /// Classes whose calls move data.
 const MOVING: [Class; 5] = [Class::Put, Class::Get, Class::Amo, Class::Signal, Class::Collective];
 
-/// The state of a job with this exit status; `None`: it has none yet, or nobody knows.
-pub fn state_of(exit_status: Option<i32>) -> &'static str {
-    match exit_status {
-        None => "running",
-        Some(0) => "finished",
-        // As shells have it: a signal, and 128.
-        Some(status) if status > 128 => "killed",
-        Some(_) => "failed",
-    }
+/// The state of a job whose profile is kept. Without an exit status it runs, or nobody knows.
+pub fn state_of(merged: &Merged) -> &'static str {
+    let ends = merged.pes.iter().map(|pe| pe.end);
+    merged.job.exit_status.map_or("running", |status| handover::state(status, ends))
 }
 
 /// The program's name without its folder.

@@ -120,8 +120,7 @@ impl Jobs {
         let ended = inner.list.len() - running;
         let mut pages = Vec::new();
         // A job that has ended makes room for the next one.
-        let only =
-            self.limits.by_node.then(|| inner.list.iter().rposition(Tracked::runs).unwrap_or(ended.saturating_sub(1)));
+        let only = inner.newest().filter(|_| self.limits.by_node);
         for (at, job) in inner.list.iter_mut().enumerate() {
             if only.is_some_and(|only| only != at) {
                 continue;
@@ -174,9 +173,10 @@ impl Jobs {
     /// What the page shows of the newest job. Whoever has seen its end needs no other look.
     pub fn state(&self) -> serde_json::Value {
         let mut inner = self.inner();
-        let state = inner.list.last().map(Tracked::state).unwrap_or_default();
-        if inner.list.last().is_some_and(|job| !job.runs()) {
-            inner.list.pop();
+        let Some(newest) = inner.newest() else { return serde_json::Value::default() };
+        let state = inner.list[newest].state();
+        if !inner.list[newest].runs() {
+            inner.list.remove(newest);
         }
         state
     }
@@ -209,6 +209,13 @@ impl Inner {
                 Err(_) => self.read_errors += 1,
             }
         }
+    }
+
+    /// The place of the job that began last: of those that run, or else of all. How it became known says nothing of
+    /// that: jobs that were there before the exporter are found after others that were handed over.
+    fn newest(&self) -> Option<usize> {
+        let all = self.list.iter().enumerate();
+        all.max_by_key(|(_, job)| (job.runs(), job.key.1)).map(|(at, _)| at)
     }
 
     /// One more job, by whichever way it became known.
@@ -335,7 +342,8 @@ mod tests {
             let name = info.series[0].pairs(info.row).find(|(label, _)| *label == "job_id");
             name.expect("its name").1.to_owned()
         };
-        let keys: Vec<Key> = (0..3)
+        // The one that began first is known last.
+        let mut keys: Vec<Key> = [1, 2, 0]
             .map(|number| {
                 let mut job = job(&number.to_string());
                 job.key.1 = number;
@@ -343,7 +351,8 @@ mod tests {
                 assert!(jobs.add(job));
                 key
             })
-            .collect();
+            .to_vec();
+        keys.sort_unstable();
         for (ends, left) in [(None, "2"), (Some(1), "2"), (Some(2), "0"), (Some(0), "2")] {
             ends.iter().for_each(|end: &usize| jobs.end(keys[*end], Some("finished")));
             assert_eq!(shown(), left, "{ends:?}");
