@@ -1,6 +1,7 @@
 //! The command line of the exporter.
 
 use std::ffi::OsString;
+use std::net::Ipv6Addr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -231,15 +232,26 @@ pub(crate) fn listen(given: &str) -> Result<Listen, String> {
     if let Some(path) = given.strip_prefix("unix:") {
         return if path.is_empty() { Err("--listen unix: needs a path".into()) } else { Ok(Listen::Unix(path.into())) };
     }
-    let has_port = given
-        .rsplit_once(':')
-        .is_some_and(|(host, port)| port.parse::<u16>().is_ok() && (!host.contains(':') || host.ends_with(']')));
-    Ok(Listen::Tcp(match (has_port, given.strip_prefix(':')) {
-        (true, Some(port)) => format!("0.0.0.0:{port}"),
-        (true, None) => given.to_owned(),
-        (false, _) if given.contains(':') && !given.starts_with('[') => format!("[{given}]:{PORT}"),
-        (false, _) => format!("{given}:{PORT}"),
-    }))
+    // An address of IPv6 has colons, and brackets where a port follows.
+    let (host, port) = match given.rsplit_once(':') {
+        _ if given.ends_with(']') => (given, None),
+        Some((host, port)) if !host.contains(':') || host.ends_with(']') => (host, Some(port)),
+        Some(_) if is_ipv6(given) => return Ok(Listen::Tcp(format!("[{given}]:{PORT}"))),
+        Some(_) => return Err(format!("--listen `{given}` is no ADDRESS:PORT ([ADDRESS]:PORT of IPv6)")),
+        None => (given, None),
+    };
+    let port = match port {
+        Some(text) => {
+            text.parse::<u16>().map_err(|_| format!("--listen `{given}`: port `{text}` is not 0 to 65535"))?
+        }
+        None => PORT,
+    };
+    Ok(Listen::Tcp(if host.is_empty() { format!("0.0.0.0:{port}") } else { format!("{host}:{port}") }))
+}
+
+/// Whether that is an address of IPv6, which may name an interface.
+fn is_ipv6(text: &str) -> bool {
+    text.split('%').next().is_some_and(|address| address.parse::<Ipv6Addr>().is_ok())
 }
 
 /// `90`, `90s`, `15m`, `2h`.
@@ -299,9 +311,16 @@ mod tests {
         assert_eq!(request.listen, Some(Listen::Tcp("0.0.0.0:1".into())));
         assert_eq!((request.linger, request.max_series), (Duration::from_secs(120), 7));
         assert_eq!((request.web_config, request.socket), (Some("w.yml".into()), Some("s".into())));
-        for (given, address) in
-            [("::1", "[::1]:9745"), ("[::1]:80", "[::1]:80"), (":80", "0.0.0.0:80"), ("node7", "node7:9745")]
-        {
+        for (given, address) in [
+            ("::1", "[::1]:9745"),
+            ("::", "[::]:9745"),
+            ("fe80::1%eth0", "[fe80::1%eth0]:9745"),
+            ("[::1]", "[::1]:9745"),
+            ("[::1]:80", "[::1]:80"),
+            (":80", "0.0.0.0:80"),
+            ("node7", "node7:9745"),
+            ("node7:0", "node7:0"),
+        ] {
             assert_eq!(listen(given), Ok(Listen::Tcp(address.into())), "{given}");
         }
         assert_eq!(listen("unix:/a/b"), Ok(Listen::Unix("/a/b".into())));
@@ -309,6 +328,10 @@ mod tests {
             ("serve --linger soon", "--linger `soon` is not a time"),
             ("serve --max-series-per-job 0", "`0` is not a number from 1 on"),
             ("serve --listen unix:", "needs a path"),
+            ("serve --listen 127.0.0.1:99999", "--listen `127.0.0.1:99999`: port `99999` is not 0 to 65535"),
+            ("serve --listen [::1]:http", "port `http` is not 0 to 65535"),
+            ("serve --listen node7:", "port `` is not 0 to 65535"),
+            ("serve --listen 127.0.0.1:80:90", "`127.0.0.1:80:90` is no ADDRESS:PORT"),
             ("serve 9745", "`9745`"),
             ("serve --pe-labels top=17", "expected top=K with K from 0 to 16"),
             ("serve --pe-labels 3", "expected top=K"),
