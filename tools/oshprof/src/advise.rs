@@ -21,7 +21,8 @@ pub fn run(dir: Option<&Path>, as_json: bool) -> ExitCode {
     let debug = Resolver::default();
     let symbols = Lines::open(&debug, &profile, directory.path());
     let found = findings(&profile, &symbols);
-    let printed = print(&if as_json { json_text(&found, &problems) } else { before(&profile) + &text(&found) });
+    let printed =
+        print(&if as_json { json_text(&found, &problems) } else { before(&profile) + &text(&profile, &found) });
     symbols.keep_first(&profile);
     symbols.notes().iter().for_each(|note| pellucid_profile::say!("oshprof: {note}"));
     complain(&problems);
@@ -34,7 +35,10 @@ fn before(profile: &Merged) -> String {
     if profile.broke_off() { lines.map(|line| shown_filled(&line)).collect() } else { String::new() }
 }
 
-fn text(found: &[(&'static str, Finding)]) -> String {
+fn text(profile: &Merged, found: &[(&'static str, Finding)]) -> String {
+    if profile.pes.is_empty() {
+        return "the numbers of no PE could be read: nothing is known of what slows the program down\n".to_owned();
+    }
     if found.is_empty() {
         return "nothing found: less than a fifth of the time is lost in the library, and no rule sees a reason for it \
             to be slow\n".to_owned();

@@ -34,7 +34,7 @@ pub fn page(profile: &Merged, options: &Options, problems: &[String], symbols: &
         let _ = write!(out, "<a href=\"#{}\">{}</a>", anchor(row.view), escape(short(row.title)));
     }
     out.push_str("</nav>\n<main>\n");
-    advice(&mut out, &found);
+    advice(&mut out, profile, &found);
     for row in VIEWS {
         let _ = writeln!(out, "<section id=\"{}\"><h2>{}</h2>", anchor(row.view), escape(row.title));
         let _ = writeln!(out, "<p class=\"hint\">{}</p>", escape(hint::of(row.view)));
@@ -132,9 +132,11 @@ fn waiting_ns(profile: &Merged) -> u64 {
 }
 
 /// What `oshprof advise` says.
-fn advice(out: &mut String, found: &[(&str, Finding)]) {
+fn advice(out: &mut String, profile: &Merged, found: &[(&str, Finding)]) {
     out.push_str("<section id=\"advice\"><h2>Advice</h2>");
-    if found.is_empty() {
+    if profile.pes.is_empty() {
+        out.push_str("<p class=\"empty\">The numbers of no PE could be read.</p>");
+    } else if found.is_empty() {
         out.push_str(
             "<p class=\"empty\">Less than a fifth of the time is in the library, and no rule of oshprof \
             advise sees a reason for it to be slow.</p>",
