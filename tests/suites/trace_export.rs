@@ -168,6 +168,9 @@ fn regions_are_seen_from_their_begin_to_their_end() {
     // A PE that is killed loses what was since its last event.
     let killed = Job::oshrun(2).args(["--survive", "--trace", "k"]).arg(&program).arg("kill").directory(&folder).run();
     assert!(killed.stderr.contains("signal 9"), "{}", killed.describe());
+    let text = trace("k", &[]);
+    assert!(text.contains("short calls of PE 1 after its last event may be missing"), "{text}");
+    assert!(!text.contains("no event is missing") && trace("t", &[]).contains("no event is missing"), "{text}");
     let csv = trace("k", &["--to", "csv", "-o", "-"]);
     let puts = |line: &str| {
         let fields: Vec<&str> = line.split(',').collect();

@@ -52,8 +52,10 @@ pub const WITH_MORE_ROUTINES: u32 = 5;
 pub const WITH_SITES: u32 = 6;
 /// The oldest that is read.
 pub const OLDEST: u32 = 2;
-/// [`TraceHead::state`] of a file that is closed.
+/// [`TraceHead::state`] of a file that its PE has closed: it has all events, but for those that are counted as dropped.
 pub const CLOSED: u32 = u32::from_le_bytes(*b"CLOS");
+/// [`TraceHead::state`] of a file that the launcher has closed, after its PE had ended without doing so.
+pub const LEFT: u32 = u32::from_le_bytes(*b"LEFT");
 /// First eight bytes of a chunk.
 pub const CHUNK_MAGIC: u64 = u64::from_le_bytes(*b"PELLCHNK");
 
@@ -152,7 +154,7 @@ pub struct TraceHead {
     pub program: Text<512>,
     /// Checksum of the head as it was at the begin.
     pub check: AtomicU32,
-    /// [`CLOSED`], or 0: the file is written to, or its PE was killed.
+    /// [`CLOSED`], [`LEFT`], or 0: the file is written to, or its PE was killed and nobody closed it since.
     pub state: AtomicU32,
     /// Once closed: the chunks that the file has.
     pub written: AtomicU32,

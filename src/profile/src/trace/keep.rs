@@ -6,7 +6,7 @@ use std::mem::offset_of;
 use std::os::unix::fs::FileExt;
 
 use super::check;
-use super::format::{CHUNK_BYTES, CHUNK_HEAD_BYTES, CHUNK_MAGIC, CLOSED, ChunkHead, HEAD_BYTES, TraceHead};
+use super::format::{CHUNK_BYTES, CHUNK_HEAD_BYTES, CHUNK_MAGIC, ChunkHead, HEAD_BYTES, LEFT, TraceHead};
 use super::losses::Losses;
 use super::read::{Facts, Trace, TraceFile};
 use super::unreturned::Unreturned;
@@ -146,7 +146,9 @@ fn close_head(
         put(offset_of!(TraceHead, offset_ticks) + 8, &facts.ticks(counter_ns).to_le_bytes());
     }
     if facts.checked {
-        put(offset_of!(TraceHead, state), &CLOSED.to_le_bytes());
+        if facts.closed.is_none() {
+            put(offset_of!(TraceHead, state), &LEFT.to_le_bytes());
+        }
         put(offset_of!(TraceHead, written), &facts.closed.unwrap_or(chunks).to_le_bytes());
         let check = check::closed_head(&head);
         head[offset_of!(TraceHead, end_check)..][..4].copy_from_slice(&check.to_le_bytes());

@@ -18,13 +18,19 @@ fn every_damaged_byte_of_a_closed_file_is_told() {
         let trace = Trace::open(directory).unwrap();
         trace.files.iter().map(|file| u32_at(&std::fs::read(&file.path).unwrap(), STATE)).collect::<Vec<_>>()
     };
+    let open_ended = |directory: &Path| Trace::open(directory).unwrap().open_ended();
     let found = states(&scratch.0);
     let closed = found.iter().filter(|state| **state != 0).count();
     assert_eq!((found.len(), closed), (2, 1), "that of the thread that runs is left open");
     let (before, _) = events(&scratch.0);
     assert_eq!(before.len(), 30_002, "nothing after the end");
     keep::finish(&taken(&scratch.0), None, |_, _| None);
-    assert!(states(&scratch.0).iter().all(|state| *state != 0), "what the launcher closes");
+    let mut after = states(&scratch.0);
+    after.sort_unstable();
+    assert_eq!(after, [trace::format::CLOSED, trace::format::LEFT], "what the launcher closes");
+    assert_eq!(open_ended(&scratch.0), [3], "which is not forgotten");
+    keep::finish(&taken(&scratch.0), None, |_, _| None);
+    assert_eq!(open_ended(&scratch.0), [3]);
     assert_eq!(events(&scratch.0).0, before);
 
     let path = Trace::open(&scratch.0).unwrap().files[0].path.clone();

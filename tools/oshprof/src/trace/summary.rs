@@ -8,7 +8,7 @@ use std::path::Path;
 use pellucid_profile::file::ReadError;
 use pellucid_profile::report::grid::{Cell, Column, Grid, Kind, column};
 use pellucid_profile::report::{shown_count, shown_date, shown_filled, shown_time};
-use pellucid_profile::text::{shell_word, visible};
+use pellucid_profile::text::{pe_list, shell_word, visible};
 use pellucid_profile::trace::read::{Event, Trace, What};
 
 use super::flows::{At, Flows};
@@ -213,14 +213,28 @@ fn head(trace: &Trace, sums: &Sums, is_damaged: bool) -> String {
     if is_damaged {
         let _ = writeln!(out, "events are missing where files are damaged (see the messages)");
     }
-    if losses.is_empty() && !is_damaged {
-        let of = if without > 0 { " of the others" } else { "" };
-        let _ = writeln!(out, "no event{of} is missing");
-    } else if !losses.is_empty() {
+    let open_ended = trace.open_ended();
+    if !losses.is_empty() {
         let text = format!("{} events are missing: {}", shown_count(trace.dropped()), losses.join(", "));
         out.push_str(&shown_filled(&text));
+    } else if open_ended.is_empty() && !is_damaged {
+        let of = if without > 0 { " of the others" } else { "" };
+        let _ = writeln!(out, "no event{of} is missing");
+    }
+    if !open_ended.is_empty() {
+        out.push_str(&shown_filled(&end_is_missing(&open_ended)));
     }
     out
+}
+
+/// What is said of PEs that have not closed their files.
+fn end_is_missing(pes: &[u32]) -> String {
+    let (whose, they) = if pes.len() == 1 { ("its", "it was") } else { ("their", "they were") };
+    let pes = pe_list(pes);
+    format!(
+        "short calls of {pes} after {whose} last event may be missing: {they} killed, ended the job, or left a thread \
+         running"
+    )
 }
 
 /// Those that wait most and least, where there are many.
@@ -324,4 +338,16 @@ fn named(trace: &Trace, wanted: BTreeSet<At>, problems: &mut Vec<ReadError>) -> 
         });
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::end_is_missing;
+
+    #[test]
+    fn what_may_be_missing_is_said_of_whom() {
+        let one = "short calls of PE 1 after its last event may be missing: it was killed, ended the job, or left a ";
+        assert_eq!(end_is_missing(&[1]), format!("{one}thread running"));
+        assert!(end_is_missing(&[0, 1, 2]).starts_with("short calls of PEs 0 to 2 after their last event"));
+    }
 }

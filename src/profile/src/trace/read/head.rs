@@ -7,13 +7,14 @@ use std::path::Path;
 
 use super::super::check;
 use super::super::format::{
-    CHECKED, CHUNK_BYTES, CLOSED, HEAD_BYTES, MAGIC, OLDEST, OP_BITS, OP_BITS_BEFORE, TraceHead, VERSION,
+    CHECKED, CHUNK_BYTES, CLOSED, HEAD_BYTES, LEFT, MAGIC, OLDEST, OP_BITS, OP_BITS_BEFORE, TraceHead, VERSION,
     WITH_MORE_ROUTINES, WITH_REASONS, WITH_TEAMS,
 };
 use super::super::unreturned::Unreturned;
 use crate::clock;
 use crate::file::ReadError;
 use crate::op;
+use crate::segment::layout::SLOTS;
 
 /// What a file says of itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,6 +48,9 @@ pub struct Facts {
     pub memory: [u64; 4],
     /// Difference of this host's clock to the job's in nanoseconds, when measured first and last.
     pub offset_ns: [i64; 2],
+    /// Whether its PE has not closed it: of short calls after the last event nothing is known. Not told by files of
+    /// older versions.
+    pub is_open_ended: bool,
     /// The call that the thread was in when the PE ended.
     pub(in super::super) unreturned: Option<Unreturned>,
     /// Whether it has checksums.
@@ -136,6 +140,9 @@ impl Facts {
         let pair = |at: usize| [number(at), number(at + 8)];
         let (checked, has_reasons) = (version >= CHECKED, version >= WITH_REASONS);
         let state = half(offset_of!(TraceHead, state));
+        let unreturned = Unreturned::of(&bytes[..HEAD_BYTES]);
+        // The file beyond the slots has no events at all.
+        let has_events = half(offset_of!(TraceHead, slot)) < SLOTS as u32;
         Ok(Facts {
             pe,
             npes,
@@ -151,11 +158,12 @@ impl Facts {
             error: half(offset_of!(TraceHead, error)),
             memory: std::array::from_fn(|i| number(offset_of!(TraceHead, memory) + 8 * i)),
             offset_ns: pair(offset_of!(TraceHead, offset_ns)).map(|n| n as i64),
-            unreturned: Unreturned::of(&bytes[..HEAD_BYTES]),
+            is_open_ended: checked && has_events && (state != CLOSED || unreturned.is_some()),
+            unreturned,
             checked,
             has_teams: version >= WITH_TEAMS,
             op_bits: if version < WITH_MORE_ROUTINES { OP_BITS_BEFORE } else { OP_BITS },
-            closed: (checked && state == CLOSED).then(|| half(offset_of!(TraceHead, written))),
+            closed: (checked && [CLOSED, LEFT].contains(&state)).then(|| half(offset_of!(TraceHead, written))),
             whole: is_whole(&bytes[..HEAD_BYTES], version),
             start_ticks: number(offset_of!(TraceHead, start_ticks)),
             mult,

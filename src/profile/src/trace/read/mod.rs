@@ -200,6 +200,14 @@ impl Trace {
         Losses { room, error: self.error(), interrupted, no_slot, no_file }
     }
 
+    /// PEs with a file that they have not closed, as those that were killed: of their short calls after the last event
+    /// nothing is known.
+    pub fn open_ended(&self) -> Vec<u32> {
+        let mut pes: Vec<u32> = self.files.iter().filter(|f| f.facts.is_open_ended).map(|f| f.facts.pe).collect();
+        pes.dedup();
+        pes
+    }
+
     /// Calls `visit` with every event, file by file, each file in the order of time.
     pub fn for_each(&self, problems: &mut Vec<ReadError>, mut visit: impl FnMut(&TraceFile, &Event)) {
         for file in &self.files {
