@@ -7,6 +7,7 @@ use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Command, Output};
+use std::thread::JoinHandle;
 
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::common::v1::any_value::Value as Any;
@@ -363,11 +364,39 @@ fn otlp_to_a_file() {
 #[test]
 fn otlp_to_a_collector() {
     let dir = trace("trace-otlp");
+    let (endpoint, collector) = collector(|| "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n".to_owned());
+    stdout(&oshprof(dir.path(), &["--to", "otlp", "--endpoint", &endpoint]));
+    check_spans(&collector.join().unwrap());
+}
+
+/// What it takes and leaves out is told.
+#[test]
+fn otlp_to_a_collector_that_rejects_spans() {
+    let dir = trace("trace-otlp-partial");
+    for (rejected, why, code, said) in [
+        (3, "too old", 1, "v1/traces: 6 spans were rejected: too old\n"),
+        (0, "deprecated", 0, "v1/traces: taken, with a remark: deprecated\n"),
+    ] {
+        let partial = format!(r#"{{"partialSuccess":{{"rejectedSpans":"{rejected}","errorMessage":"{why}"}}}}"#);
+        let (endpoint, collector) = collector(move || {
+            let length = partial.len();
+            format!("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{partial}")
+        });
+        let output = oshprof(dir.path(), &["--to", "otlp", "--endpoint", &endpoint]);
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(code), "{text}");
+        assert!(text.contains("oshprof: otlp: http://127.0.0.1:") && text.contains(said), "{text}");
+        assert_eq!(text.matches("otlp").count(), 1, "{text}");
+        check_spans(&collector.join().unwrap());
+    }
+}
+
+/// A collector with this answer: its address, and what it was sent, a file of the trace a request.
+fn collector(answer: impl Fn() -> String + Send + 'static) -> (String, JoinHandle<Vec<ExportTraceServiceRequest>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let endpoint = format!("http://{}", listener.local_addr().unwrap());
     let collector = std::thread::spawn(move || {
         let mut requests = Vec::new();
-        // A file of the trace, a request.
         for _ in 0..2 {
             let (mut stream, _) = listener.accept().unwrap();
             let mut request = Vec::new();
@@ -383,12 +412,11 @@ fn otlp_to_a_collector() {
             let mut body = vec![0; length.parse().unwrap()];
             stream.read_exact(&mut body).unwrap();
             requests.push(ExportTraceServiceRequest::decode(&body[..]).unwrap());
-            stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").unwrap();
+            stream.write_all(answer().as_bytes()).unwrap();
         }
         requests
     });
-    stdout(&oshprof(dir.path(), &["--to", "otlp", "--endpoint", &endpoint]));
-    check_spans(&collector.join().unwrap());
+    (endpoint, collector)
 }
 
 /// What the public Python package reads of an archive, as JSON lines.

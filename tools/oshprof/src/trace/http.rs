@@ -2,10 +2,12 @@
 
 use std::io::{self, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use opentelemetry_http::{Bytes, HttpClient, HttpError, Request, Response};
+
+use super::partial::Partial;
 
 /// How long a collector may take.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -15,14 +17,33 @@ const LONGEST: u64 = 4 << 20;
 /// Blocks until the answer is there: nothing else is going on.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Client {
-    /// Why the last request has failed: the exporter has one text for all there is.
-    failure: Arc<Mutex<Option<String>>>,
+    said: Arc<Mutex<Said>>,
+}
+
+/// What the exporter does not tell: it has one text for all there is.
+#[derive(Debug, Default)]
+struct Said {
+    /// To where the last request went, where that has failed, and why it has.
+    failure: Option<String>,
+    /// What was left out of all of them, and where that was said.
+    partial: Partial,
+    by: String,
 }
 
 impl Client {
     /// To where the last request went that has failed, and why it has.
     pub(super) fn failure(&self) -> Option<String> {
-        self.failure.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.said().failure.take()
+    }
+
+    /// What was left out of all that was taken, and who says so.
+    pub(super) fn partial(&self) -> (Partial, String) {
+        let said = self.said();
+        (said.partial.clone(), said.by.clone())
+    }
+
+    fn said(&self) -> MutexGuard<'_, Said> {
+        self.said.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -35,8 +56,12 @@ impl HttpClient for Client {
             Ok(answer) => Some(format!("status {}{}", answer.status().as_u16(), first_line(answer.body()))),
             Err(error) => Some(error.to_string()),
         };
-        let failure = why.map(|why| format!("{}: {why}", request.uri()));
-        *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = failure;
+        let mut said = self.said();
+        if let Some(answer) = result.as_ref().ok().filter(|_| why.is_none()) {
+            said.partial.add(answer);
+            said.by = request.uri().to_string();
+        }
+        said.failure = why.map(|why| format!("{}: {why}", request.uri()));
         Ok(result?)
     }
 }
@@ -83,7 +108,7 @@ fn connect(host: &str, port: u16) -> io::Result<TcpStream> {
     Err(last)
 }
 
-/// Status and body of an answer that ends with its connection.
+/// Status, kind and body of an answer that ends with its connection.
 fn understand(answer: &[u8]) -> io::Result<Response<Bytes>> {
     let strange = || io::Error::new(io::ErrorKind::InvalidData, "the answer is not HTTP");
     let end = answer.windows(4).position(|four| four == b"\r\n\r\n").ok_or_else(strange)?;
@@ -91,14 +116,15 @@ fn understand(answer: &[u8]) -> io::Result<Response<Bytes>> {
     let mut words = head.lines().next().unwrap_or_default().split_whitespace();
     let version = words.next().filter(|version| version.starts_with("HTTP/1."));
     let status = version.and(words.next()).and_then(|status| status.parse::<u16>().ok()).ok_or_else(strange)?;
-    let chunked = head.lines().any(|line| {
-        line.split_once(':').is_some_and(|(name, value)| {
-            name.eq_ignore_ascii_case("transfer-encoding") && value.trim().eq_ignore_ascii_case("chunked")
-        })
-    });
+    let field = |wanted: &str| {
+        let fields = head.lines().skip(1).filter_map(|line| line.split_once(':'));
+        fields.filter(|(name, _)| name.eq_ignore_ascii_case(wanted)).map(|(_, value)| value.trim()).next()
+    };
+    let chunked = field("transfer-encoding").is_some_and(|coding| coding.eq_ignore_ascii_case("chunked"));
     let body = &answer[end + 4..];
     let body = if chunked { join(body).ok_or_else(strange)? } else { body.to_vec() };
-    Response::builder().status(status).body(body.into()).map_err(io::Error::other)
+    let kind = field("content-type").unwrap_or_default();
+    Response::builder().status(status).header("Content-Type", kind).body(body.into()).map_err(io::Error::other)
 }
 
 /// The contents of a chunked body.

@@ -6,6 +6,7 @@ mod flows;
 mod http;
 mod otf2;
 mod otlp;
+mod partial;
 mod perfetto;
 mod protobuf;
 mod regions;

@@ -16,6 +16,7 @@ use pellucid_profile::file::ReadError;
 use pellucid_profile::trace::read::{Call, Event, Facts, Trace, TraceFile, What};
 
 use super::flows::{At, Flows};
+use super::partial::Partial;
 use super::sites::Sites;
 use super::{Failure, http, rows};
 
@@ -34,7 +35,20 @@ pub(super) fn send(trace: &Trace, problems: &mut Vec<ReadError>, endpoint: Optio
         exporter.set_resource(resource);
         let sent = futures_executor::block_on(exporter.export(spans));
         sent.map_err(|error| format!("otlp: {}", client.failure().unwrap_or_else(|| error.to_string())))
-    })
+    })?;
+    match client.partial() {
+        (Partial { rejected: 0, why }, by) => {
+            if !why.is_empty() {
+                pellucid_profile::say!("oshprof: otlp: {by}: taken, with a remark: {why}");
+            }
+            Ok(())
+        }
+        (Partial { rejected, why }, by) => {
+            let spans = if rejected == 1 { "span was" } else { "spans were" };
+            let why = if why.is_empty() { String::new() } else { format!(": {why}") };
+            Err(format!("otlp: {by}: {rejected} {spans} rejected{why}"))
+        }
+    }
 }
 
 /// An address without a path gets that of the standard.
