@@ -7,6 +7,7 @@ use lexopt::{Arg, Parser, ValueExt};
 use pellucid_profile::report::{Options, SortKey, View};
 use pellucid_profile::text::with_our_quotes;
 
+use crate::destination::Destination;
 use crate::nearest;
 
 /// Help of the program.
@@ -156,7 +157,7 @@ pub enum Form {
     /// The same, a file a table in a directory.
     CsvDir(PathBuf),
     /// A file for a browser.
-    Html(PathBuf),
+    Html(Destination),
 }
 
 /// `oshprof report`.
@@ -220,7 +221,7 @@ fn report(mut parser: Parser) -> Result<Command, String> {
             }
             Arg::Long("html") => {
                 let file = parser.value().map_err(|_| "report: --html needs a value".to_owned())?;
-                forms.push(Form::Html(output_file(file)));
+                forms.push(Form::Html(Destination::new(file)));
             }
             Arg::Long("view") => options.view = named(&mut parser, "--view", &View::ALL)?,
             Arg::Long("by") => options.view = named(&mut parser, "--by", &View::ALL)?,
@@ -265,12 +266,6 @@ fn value(parser: &mut Parser, option: &str) -> Result<String, String> {
     value.string().map_err(|error| format!("report: {option}: {error}"))
 }
 
-/// The file that is to be written: `-` is standard output, as with other tools.
-pub fn output_file(value: impl Into<PathBuf>) -> PathBuf {
-    let path = value.into();
-    if path.as_os_str() == "-" { PathBuf::from("/dev/stdout") } else { path }
-}
-
 fn named<T: Copy>(parser: &mut Parser, option: &str, all: &[(&'static str, T)]) -> Result<T, String> {
     let value = value(parser, option)?;
     all.iter().find(|(name, _)| *name == value).map(|&(_, found)| found).ok_or_else(|| {
@@ -302,9 +297,9 @@ mod tests {
         let Ok(Command::Report(request)) = parsed("report d --view matrix --csv") else { panic!() };
         assert_eq!((request.form, request.options.view), (Form::Csv, View::Matrix));
         let Ok(Command::Report(request)) = parsed("report d --html f.html") else { panic!() };
-        assert_eq!(request.form, Form::Html(PathBuf::from("f.html")));
+        assert_eq!(request.form, Form::Html(Destination::File("f.html".into())));
         let Ok(Command::Report(request)) = parsed("report d --html -") else { panic!() };
-        assert_eq!(request.form, Form::Html(PathBuf::from("/dev/stdout")));
+        assert_eq!(request.form, Form::Html(Destination::Standard));
         let Ok(Command::Report(request)) = parsed("report --view all --csv-dir t --wide") else { panic!() };
         assert_eq!((request.dir, request.form, request.wide), (None, Form::CsvDir(PathBuf::from("t")), true));
         assert!(matches!(parsed("help report"), Ok(Command::Help(REPORT_HELP))));
@@ -314,6 +309,25 @@ mod tests {
         assert!(matches!(parsed("--help"), Ok(Command::Help(HELP))));
         assert!(matches!(parsed("report --by pe -h"), Ok(Command::Help(REPORT_HELP))));
         assert!(matches!(parsed("-V"), Ok(Command::Version)));
+    }
+
+    #[test]
+    fn names_of_files_may_be_anything() {
+        use std::os::unix::ffi::OsStringExt;
+        for line in [
+            "export d --to csv -o NAME",
+            "export --store NAME --to otava",
+            "diff a --accept NAME --html NAME --junit NAME -- b",
+            "gate --keep NAME --baseline NAME command",
+            "history list --store NAME",
+            "history plot NAME",
+            "report NAME --html NAME",
+            "trace NAME --to csv -o NAME",
+        ] {
+            let word = |word: &str| if word == "NAME" { OsString::from_vec(vec![b'd', 0xff]) } else { word.into() };
+            let parsed = parse(line.split(' ').map(word));
+            assert!(parsed.is_ok(), "{line}: {parsed:?}");
+        }
     }
 
     #[test]

@@ -12,7 +12,8 @@ use crate::compare::accept;
 use crate::compare::place::Places;
 use crate::compare::run::Run;
 use crate::compare::verdict::{self, CountsMode, Rules};
-use crate::emit::{self, Output};
+use crate::destination::Destination;
+use crate::emit::{self, Output, OutputForm};
 use crate::resolve::Resolver;
 
 const HELP: &str = "\
@@ -24,7 +25,8 @@ of each side, so that what varies from run to run is known.
 
   --json, --markdown     the form of the output (default: a table)
   --html FILE            all of it in one file for a browser
-  --junit FILE           as a test report
+  --junit FILE           as a test report (both: - is standard output, which
+                         then has nothing else)
   --counts fail|warn|off what more calls or bytes are: a regression (default), a
     remark, not looked at
   --varying              counts that vary from run to run may fail as well
@@ -74,15 +76,15 @@ impl Options {
     /// # Errors
     /// What is wrong with its value.
     pub fn take(&mut self, command: &str, name: &str, parser: &mut Parser) -> Result<bool, String> {
-        let mut value = || -> Result<String, String> {
-            let value = parser.value().map_err(|_| format!("{command}: --{name} needs a value"))?;
-            value.string().map_err(|error| format!("{command}: --{name}: {error}"))
-        };
+        // Names of files may be anything.
+        let mut raw = || parser.value().map_err(|_| format!("{command}: --{name} needs a value"));
+        let mut value = || raw()?.string().map_err(|error| format!("{command}: --{name}: {error}"));
+        let failed = |error| format!("{command}: {error}");
         match name {
-            "json" => self.output.form = emit::OutputForm::Json,
-            "markdown" => self.output.form = emit::OutputForm::Markdown,
-            "html" => self.output.html = Some(crate::args::output_file(value()?)),
-            "junit" => self.output.junit = Some(crate::args::output_file(value()?)),
+            "json" => self.output.ask_for(OutputForm::Json).map_err(failed)?,
+            "markdown" => self.output.ask_for(OutputForm::Markdown).map_err(failed)?,
+            "html" => self.output.html = Some(Destination::new(raw()?)),
+            "junit" => self.output.junit = Some(Destination::new(raw()?)),
             "id" => self.output.id = value()?,
             "counts" => {
                 self.rules.counts = match value()?.as_str() {
@@ -100,10 +102,18 @@ impl Options {
             "strict" => self.rules.strict = true,
             "min-effect" => self.rules.min_effect = share(command, &value()?)?,
             "metric" => self.metrics.push(metric(command, value()?)?),
-            "accept" => self.accept = Some(value()?.into()),
+            "accept" => self.accept = Some(raw()?.into()),
             _ => return Ok(false),
         }
         Ok(true)
+    }
+
+    /// Whether all that was asked for can be done.
+    ///
+    /// # Errors
+    /// What cannot.
+    pub fn check(&self, command: &str) -> Result<(), String> {
+        self.output.on_standard_output().map(drop).map_err(|error| format!("{command}: {error}"))
     }
 
     /// Reads the file of what is accepted.
@@ -173,6 +183,7 @@ pub fn parse(mut parser: Parser) -> Result<Command, String> {
     if paired && base.len() != new.len() {
         return Err(format!("diff: --pair takes as many profiles of each side, not {} and {}", base.len(), new.len()));
     }
+    options.check("diff")?;
     Ok(Command::Diff(Request { base, new, paired, options }))
 }
 

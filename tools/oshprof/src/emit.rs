@@ -8,8 +8,12 @@ use std::process::ExitCode;
 use crate::compare::counts::Effect;
 use crate::compare::run::Run;
 use crate::compare::verdict::Comparison;
+use crate::destination::Destination;
 use crate::outline::{html, json, junit, markdown, text};
 use crate::{FAILED, print};
+
+/// What is said where standard output would get several things, which nobody could take apart.
+const ONE_AT_A_TIME: &str = "one of --json, --markdown, --html - and --junit - at a time: all are standard output";
 
 /// The form on standard output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,37 +30,65 @@ pub enum OutputForm {
 /// What to write where.
 #[derive(Clone, Debug)]
 pub struct Output {
-    /// On standard output.
-    pub form: OutputForm,
+    /// On standard output, where that was asked for.
+    pub form: Option<OutputForm>,
     /// A page for a browser.
-    pub html: Option<PathBuf>,
+    pub html: Option<Destination>,
     /// A test report.
-    pub junit: Option<PathBuf>,
+    pub junit: Option<Destination>,
     /// Name in the first line of Markdown.
     pub id: String,
 }
 
 impl Default for Output {
     fn default() -> Output {
-        Output { form: OutputForm::Text, html: None, junit: None, id: "default".to_owned() }
+        Output { form: None, html: None, junit: None, id: "default".to_owned() }
+    }
+}
+
+impl Output {
+    /// Asks for a form on standard output.
+    ///
+    /// # Errors
+    /// It was asked for another one.
+    pub fn ask_for(&mut self, form: OutputForm) -> Result<(), String> {
+        match self.form.replace(form) {
+            Some(other) if other != form => Err(ONE_AT_A_TIME.to_owned()),
+            _ => Ok(()),
+        }
+    }
+
+    /// The form on standard output: tables, unless it was asked for something else there.
+    ///
+    /// # Errors
+    /// It was asked for more than one thing there.
+    pub fn on_standard_output(&self) -> Result<Option<OutputForm>, String> {
+        let files = [&self.html, &self.junit].iter().filter(|to| ***to == Some(Destination::Standard)).count();
+        match (self.form, files) {
+            (form, 0) => Ok(Some(form.unwrap_or_default())),
+            (None, 1) => Ok(None),
+            _ => Err(ONE_AT_A_TIME.to_owned()),
+        }
     }
 }
 
 /// Writes all of it, and gives the exit status.
 pub fn all(found: &Comparison, base: &[&Run], new: &[&Run], output: &Output) -> ExitCode {
-    let printed = print(&match output.form {
-        OutputForm::Text => text::page(found),
-        OutputForm::Json => format!("{:#}\n", json::object(found)),
-        OutputForm::Markdown => markdown::comment(found, &output.id),
+    let form = output.on_standard_output().unwrap_or_default();
+    let printed = form.map(|form| {
+        print(&match form {
+            OutputForm::Text => text::page(found),
+            OutputForm::Json => format!("{:#}\n", json::object(found)),
+            OutputForm::Markdown => markdown::comment(found, &output.id),
+        })
     });
-    let mut failed = printed != ExitCode::SUCCESS;
+    let mut failed = printed.is_some_and(|printed| printed != ExitCode::SUCCESS);
     let files = [
-        output.html.as_ref().map(|path| (path, html::page(found, base, new))),
-        output.junit.as_ref().map(|path| (path, junit::report(found))),
+        output.html.as_ref().map(|to| (to, html::page(found, base, new))),
+        output.junit.as_ref().map(|to| (to, junit::report(found))),
     ];
-    for (path, text) in files.into_iter().flatten() {
-        let written = crate::report::write(path, &text);
-        failed |= written.inspect_err(|error| pellucid_profile::say!("oshprof: {error}")).is_err();
+    for (to, text) in files.into_iter().flatten() {
+        failed |= to.write(&text) != ExitCode::SUCCESS;
     }
     failed |= !for_ci(found, output);
     if failed { ExitCode::from(FAILED) } else { ExitCode::from(found.exit) }
@@ -94,4 +126,26 @@ fn is_written(path: &Path, result: std::io::Result<()>) -> bool {
         pellucid_profile::say!("oshprof: {}: {error}", path.display());
     }
     result.is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn standard_output_gets_one_thing() {
+        let to = |form, html: Option<&str>, junit: Option<&str>| {
+            let [html, junit] = [html, junit].map(|name| name.map(Destination::new));
+            Output { form, html, junit, ..Output::default() }.on_standard_output()
+        };
+        let (json, both) = (Some(OutputForm::Json), Err(ONE_AT_A_TIME.to_owned()));
+        assert_eq!(to(None, Some("a"), Some("b")), Ok(Some(OutputForm::Text)));
+        assert_eq!(to(json, Some("a"), None), Ok(json));
+        assert_eq!(to(None, Some("-"), Some("b")), Ok(None), "in place of the table");
+        assert_eq!(to(json, Some("-"), None), both);
+        assert_eq!(to(None, Some("-"), Some("/dev/stdout")), both);
+        let mut output = Output::default();
+        assert!(output.ask_for(OutputForm::Json).and_then(|()| output.ask_for(OutputForm::Json)).is_ok());
+        assert_eq!(output.ask_for(OutputForm::Markdown), Err(ONE_AT_A_TIME.to_owned()));
+    }
 }

@@ -4,6 +4,7 @@
 mod profiles;
 mod store;
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -13,8 +14,9 @@ use pellucid_profile::text::with_our_quotes;
 use crate::args::Command;
 use crate::compare::place::Places;
 use crate::compare::run::Run;
+use crate::destination::Destination;
 use crate::resolve::Resolver;
-use crate::{FAILED, diff, print};
+use crate::{FAILED, diff};
 
 const HELP: &str = "\
 usage: oshprof export DIR... --to FORMAT [-o FILE]
@@ -62,7 +64,7 @@ const OF_STORES: [(&str, MakeOfStore); 2] = [("otava", store::otava), ("openmetr
 #[derive(Debug)]
 pub struct Request {
     what: What,
-    output: Option<PathBuf>,
+    output: Destination,
 }
 
 #[derive(Debug)]
@@ -76,7 +78,8 @@ enum What {
 /// # Errors
 /// A message that names the argument.
 pub fn parse(mut parser: Parser) -> Result<Command, String> {
-    let (mut dirs, mut to, mut store, mut suite, mut output) = (Vec::new(), None, None, None, None);
+    let (mut dirs, mut to, mut store, mut suite) = (Vec::new(), None, None, None);
+    let mut output = Destination::Standard;
     while let Some(arg) = parser.next().map_err(|error| with_our_quotes(&error))? {
         let name = match arg {
             Arg::Short('h') | Arg::Long("help") => return Ok(Command::Help(HELP)),
@@ -89,12 +92,13 @@ pub fn parse(mut parser: Parser) -> Result<Command, String> {
             other => return Err(format!("export: {}", with_our_quotes(&other.unexpected()))),
         };
         let value = parser.value().map_err(|_| format!("export: {name} needs a value"))?;
-        let value = value.string().map_err(|error| format!("export: {name}: {error}"))?;
+        // Names of files may be anything.
+        let text = |value: OsString| value.string().map_err(|error| format!("export: {name}: {error}"));
         match name.as_str() {
-            "--to" => to = Some(value),
+            "--to" => to = Some(text(value)?),
             "--store" => store = Some(PathBuf::from(value)),
-            "--suite" => suite = Some(value),
-            "-o" | "--output" => output = Some(crate::args::output_file(value)),
+            "--suite" => suite = Some(text(value)?),
+            "-o" | "--output" => output = Destination::new(value),
             _ => return Err(format!("export: invalid option `{name}`")),
         }
     }
@@ -141,11 +145,7 @@ pub fn run(request: &Request) -> ExitCode {
         }
         What::Store(store, suite, make) => make(store, suite.as_ref()),
     };
-    let written = text.and_then(|text| match &request.output {
-        None => Ok(print(&text)),
-        Some(path) => crate::report::write(path, &text).map(|()| ExitCode::SUCCESS).map_err(|error| error.to_string()),
-    });
-    written.unwrap_or_else(|message| {
+    text.map(|text| request.output.write(&text)).unwrap_or_else(|message| {
         pellucid_profile::say!("oshprof: {message}");
         ExitCode::from(FAILED)
     })

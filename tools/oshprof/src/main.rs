@@ -9,6 +9,7 @@ mod advise;
 mod args;
 mod colour;
 mod compare;
+mod destination;
 mod diff;
 mod emit;
 mod export;

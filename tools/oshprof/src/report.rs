@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use pellucid_profile::calibration::Calibrations;
 use pellucid_profile::file::Directory;
 use pellucid_profile::merge::Merged;
-use pellucid_profile::output::{Error, OutputDir, OutputFile, no_room};
+use pellucid_profile::output::{OutputDir, no_room};
 use pellucid_profile::report;
 use pellucid_profile::report::stored::Lines;
 use pellucid_profile::text::visible_path;
@@ -43,13 +43,7 @@ pub fn run(request: &Report) -> ExitCode {
                 ExitCode::from(FAILED)
             }
         },
-        Form::Html(file) => match write(file, &html::page(&profile, options, &problems, &symbols)) {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(error) => {
-                pellucid_profile::say!("oshprof: {error}");
-                ExitCode::from(FAILED)
-            }
-        },
+        Form::Html(to) => to.write(&html::page(&profile, options, &problems, &symbols)),
     };
     symbols.keep_first(&profile);
     complain(&problems);
@@ -63,13 +57,6 @@ pub fn set_width(wide: bool) {
         Some((columns, _)) => report::set_width(columns),
         None => {}
     }
-}
-
-/// Writes a file as a whole, or none.
-pub fn write(path: &Path, text: &str) -> Result<(), Error> {
-    let mut file = OutputFile::create(path)?;
-    file.write_all(text.as_bytes()).map_err(|error| OutputFile::failed(path, error))?;
-    file.finish()
 }
 
 /// Writes each table to a file of its own in a directory, which is made; no file is overwritten.

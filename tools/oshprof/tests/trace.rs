@@ -5,8 +5,10 @@ mod scratch;
 use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpListener;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 use std::thread::JoinHandle;
 
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
@@ -167,6 +169,34 @@ fn a_trace_alone_says_what_is_in_it() {
     // What it proposes is a command.
     let command = text.split("ui.perfetto.dev: oshprof ").nth(1).unwrap().lines().next().unwrap();
     assert_eq!(command, format!("trace {0} --to perfetto -o {0}.pftrace", dir.path().display()));
+}
+
+/// `-` is what the process has: behind what a file has already, a socket, a pipe that nobody reads any more.
+#[test]
+fn standard_output_is_written_to_as_it_is() {
+    let dir = trace("trace-stdout");
+    let run = |output: &str, to: Stdio| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_oshprof"));
+        command.arg("trace").arg(dir.path()).args(["--to", "csv", "-o", output]).stdout(to);
+        command.output().unwrap().status.code()
+    };
+    let whole = stdout(&oshprof(dir.path(), &["--to", "csv"]));
+    for output in ["-", "/dev/stdout", "/dev/fd/1"] {
+        let path = dir.path().join("output");
+        let mut file = fs::File::create(&path).unwrap();
+        file.write_all(b"HEADER\n").unwrap();
+        assert_eq!(run(output, file.into()), Some(0));
+        assert_eq!(fs::read_to_string(&path).unwrap(), format!("HEADER\n{whole}"), "{output}");
+
+        let (mut here, there) = UnixStream::pair().unwrap();
+        assert_eq!(run(output, OwnedFd::from(there).into()), Some(0));
+        let mut text = String::new();
+        here.read_to_string(&mut text).unwrap();
+        assert_eq!(text, whole, "{output}");
+    }
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    assert_eq!(run("-", writer.into()), Some(0));
 }
 
 #[test]

@@ -34,17 +34,15 @@ impl OutputFile {
     /// # Errors
     /// As there, and that nobody reads the pipe.
     pub fn create_at_once(path: &Path) -> Result<OutputFile, Error> {
-        let made = Self::prepare(path, libc::O_NONBLOCK)?;
-        // What is written later may wait for the reader.
-        sys::set_blocking(made.file.as_fd()).map_err(Error::io("write", path))?;
-        Ok(made)
+        Self::prepare(path, libc::O_NONBLOCK)
     }
 
     /// `flags` are further ones for what is written to directly.
     fn prepare(path: &Path, flags: libc::c_int) -> Result<OutputFile, Error> {
-        let direct = ["/dev/stdout", "/dev/stderr"].iter().any(|name| path == Path::new(name));
-        if direct || path.starts_with("/dev/fd") || path.starts_with("/proc/self/fd") {
-            return Self::open(path, flags);
+        if let Some(number) = own_descriptor(path) {
+            // To open it anew would be to write over what is there; and a socket cannot be opened.
+            let file = sys::duplicate(number).map_err(Error::io("write", path))?.into();
+            return Ok(OutputFile { file, path: path.to_owned(), renamed: None });
         }
         let name = path.file_name().ok_or(io::ErrorKind::IsADirectory.into()).map_err(Error::io("write", path))?;
         let parent = path.parent().unwrap_or(Path::new(""));
@@ -73,6 +71,10 @@ impl OutputFile {
     fn open(path: &Path, flags: libc::c_int) -> Result<OutputFile, Error> {
         let opened = OpenOptions::new().write(true).custom_flags(flags | libc::O_NOCTTY).open(path);
         let file = opened.map_err(Error::io("write", path))?;
+        if flags & libc::O_NONBLOCK != 0 {
+            // What is written later may wait for the reader.
+            sys::set_blocking(file.as_fd()).map_err(Error::io("write", path))?;
+        }
         Ok(OutputFile { file, path: path.to_owned(), renamed: None })
     }
 
@@ -100,6 +102,15 @@ impl OutputFile {
     /// An error of writing, with the file's name.
     pub fn failed(path: &Path, error: io::Error) -> Error {
         Error::io("write", path)(error)
+    }
+}
+
+/// The descriptor of this process that a path names.
+fn own_descriptor(path: &Path) -> Option<i32> {
+    match path.to_str()? {
+        "/dev/stdout" => Some(libc::STDOUT_FILENO),
+        "/dev/stderr" => Some(libc::STDERR_FILENO),
+        name => ["/dev/fd/", "/proc/self/fd/"].iter().find_map(|folder| name.strip_prefix(folder)?.parse().ok()),
     }
 }
 

@@ -70,6 +70,15 @@ pub(super) fn open_at(dir: BorrowedFd<'_>, name: &OsStr, flags: libc::c_int) -> 
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
+/// Another descriptor of what a descriptor of this process stands for, with the same place in it.
+#[cfg(feature = "report")]
+pub(super) fn duplicate(number: i32) -> io::Result<OwnedFd> {
+    // SAFETY: plain system call; a number that is no open descriptor is an error.
+    let fd = check(unsafe { libc::fcntl(number, libc::F_DUPFD_CLOEXEC, 0) })?;
+    // SAFETY: just made, and nobody else's.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
 /// Has writing to an open file wait for room, where it was opened not to.
 #[cfg(feature = "report")]
 pub(super) fn set_blocking(fd: BorrowedFd<'_>) -> io::Result<()> {

@@ -204,6 +204,33 @@ fn a_file_has_its_name_when_it_is_whole() {
 }
 
 #[test]
+fn descriptors_are_written_to_where_they_stand() {
+    use std::io::{Read, Seek};
+    use std::os::fd::AsRawFd;
+    let scratch = Scratch::new("descriptors");
+    let mut file = fs::OpenOptions::new().read(true).write(true).create_new(true).open(scratch.0.join("file")).unwrap();
+    let (mut here, there) = std::os::unix::net::UnixStream::pair().unwrap();
+    file.write_all(b"HEADER").unwrap();
+    for (fd, made) in [
+        (file.as_raw_fd(), OutputFile::create as fn(&Path) -> _),
+        (there.as_raw_fd(), OutputFile::create_at_once),
+        (file.as_raw_fd(), OutputFile::create_at_once),
+    ] {
+        let mut to = made(&PathBuf::from(format!("/dev/fd/{fd}"))).unwrap();
+        to.write_all(b"page").unwrap();
+        to.finish().unwrap();
+    }
+    let mut text = String::new();
+    file.rewind().unwrap();
+    file.read_to_string(&mut text).unwrap();
+    assert_eq!(text, "HEADERpagepage");
+    let mut bytes = [0; 4];
+    here.read_exact(&mut bytes).unwrap();
+    assert_eq!(&bytes, b"page");
+    assert!(OutputFile::create(Path::new("/dev/fd/1000000")).is_err());
+}
+
+#[test]
 fn links_of_others_are_not_followed() {
     let scratch = Scratch::new("link");
     let (target, link) = (scratch.0.join("target"), scratch.0.join("link"));

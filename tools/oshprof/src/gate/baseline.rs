@@ -1,8 +1,12 @@
 //! A command against the latest entry of a store: communication exactly, times as a remark, and only from the same
 //! kind of machine.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::process::ExitCode;
+
+use pellucid_profile::text::visible_path;
 
 use super::command::{self, Failure, Folder};
 use super::{Request, machine};
@@ -18,14 +22,11 @@ use crate::resolve::Resolver;
 /// Runs: two, so that what varies is known.
 const RUNS: usize = 2;
 
-pub(super) fn run(request: &Request, baseline: &str) -> Result<ExitCode, Failure> {
+pub(super) fn run(request: &Request, baseline: &OsStr) -> Result<ExitCode, Failure> {
     let line = request.new.as_deref().unwrap_or_default();
-    // A folder may have a colon in its name.
-    let (folder, branch) = match baseline.rsplit_once(':') {
-        Some((folder, branch)) if !Path::new(baseline).exists() => (folder, Some(branch)),
-        _ => (baseline, None),
-    };
-    let store = Store::open(Path::new(folder)).map_err(Failure::Other)?;
+    let (folder, branch) = parts(baseline);
+    let branch = branch.as_deref();
+    let store = Store::open(folder).map_err(Failure::Other)?;
     let [_, mut program] = command::pair(line, line, Folder::new(request.keep.as_deref())?, request.limit)?;
     let symbols = Resolver::default();
     let places = Places::new(&symbols);
@@ -36,6 +37,7 @@ pub(super) fn run(request: &Request, baseline: &str) -> Result<ExitCode, Failure
     let is_of = |entry: &&crate::history::store::Entry| branch.is_none_or(|branch| entry.branch == branch);
     let Some(entry) = entries.iter().rev().find(is_of) else {
         let of = branch.map_or(String::new(), |branch| format!(" of branch {branch}"));
+        let folder = visible_path(folder);
         return Err(Failure::Other(format!("{folder}: nothing of `{suite}`{of} to compare with: oshprof history add")));
     };
     let mut base = store.side(entry).map_err(Failure::Other)?;
@@ -56,6 +58,18 @@ pub(super) fn run(request: &Request, baseline: &str) -> Result<ExitCode, Failure
     }
     found.decide(&request.options.rules, false);
     Ok(emit::all(&found, &[], &runs, &request.options.output))
+}
+
+/// `STORE[:BRANCH]`. A folder may have a colon in its name.
+fn parts(baseline: &OsStr) -> (&Path, Option<String>) {
+    let bytes = baseline.as_bytes();
+    match bytes.iter().rposition(|byte| *byte == b':') {
+        Some(colon) if !Path::new(baseline).exists() => {
+            let branch = String::from_utf8_lossy(&bytes[colon + 1..]).into_owned();
+            (Path::new(OsStr::from_bytes(&bytes[..colon])), Some(branch))
+        }
+        _ => (Path::new(baseline), None),
+    }
 }
 
 fn about_entry(entry: &crate::history::store::Entry, side: &Side) -> About {

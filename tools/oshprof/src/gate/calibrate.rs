@@ -51,7 +51,7 @@ pub(super) fn run(request: &Request) -> Result<ExitCode, Failure> {
     for doubt in machine::doubts(&facts, found.sides[0].shape.npes) {
         out.push_str(&format!("note: {doubt}\n"));
     }
-    if request.options.output.form == emit::OutputForm::Text {
+    if request.options.output.on_standard_output() == Ok(Some(emit::OutputForm::Text)) {
         return Ok(print(&out));
     }
     // For programs: as a comparison that never fails.

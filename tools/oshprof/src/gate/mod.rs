@@ -16,6 +16,7 @@ mod interrupt;
 pub mod machine;
 mod order;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -73,7 +74,7 @@ comparable (with --strict: or inconclusive).
 pub struct Request {
     base: Option<String>,
     new: Option<String>,
-    baseline: Option<String>,
+    baseline: Option<OsString>,
     suite: Option<String>,
     pairs: (usize, usize),
     calibrate: bool,
@@ -105,24 +106,23 @@ pub fn parse(mut parser: Parser) -> Result<args::Command, String> {
             Arg::Short('h') => return Ok(args::Command::Help(HELP)),
             Arg::Long(name) => name.to_owned(),
             Arg::Value(command) if request.new.is_none() => {
-                request.new = Some(command.to_string_lossy().into_owned());
+                request.new = Some(command.string().map_err(|error| format!("gate: {error}"))?);
                 continue;
             }
             other => return Err(format!("gate: {}", with_our_quotes(&other.unexpected()))),
         };
-        let mut value = || -> Result<String, String> {
-            let value = parser.value().map_err(|_| format!("gate: --{name} needs a value"))?;
-            value.string().map_err(|error| format!("gate: --{name}: {error}"))
-        };
+        // Names of files may be anything.
+        let mut raw = || parser.value().map_err(|_| format!("gate: --{name} needs a value"));
+        let mut value = || raw()?.string().map_err(|error| format!("gate: --{name}: {error}"));
         match name.as_str() {
             "help" => return Ok(args::Command::Help(HELP)),
             "base" => request.base = Some(value()?),
             "new" => request.new = Some(value()?),
-            "baseline" => request.baseline = Some(value()?),
+            "baseline" => request.baseline = Some(raw()?),
             "suite" => request.suite = Some(value()?),
             "pairs" => request.pairs = pairs(&value()?)?,
             "calibrate" => request.calibrate = true,
-            "keep" => request.keep = Some(value()?.into()),
+            "keep" => request.keep = Some(raw()?.into()),
             "seed" => request.seed = number(&name, &value()?)?,
             "limit" => request.limit = number(&name, &value()?)?,
             _ if request.options.take("gate", &name, &mut parser)? => {}
@@ -140,6 +140,7 @@ pub fn parse(mut parser: Parser) -> Result<args::Command, String> {
     if request.suite.is_some() && request.baseline.is_none() {
         return Err("gate: --suite is for --baseline".to_owned());
     }
+    request.options.check("gate")?;
     Ok(args::Command::Gate(request))
 }
 

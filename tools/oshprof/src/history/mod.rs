@@ -22,6 +22,7 @@ use crate::args::Command;
 use crate::compare::place::Places;
 use crate::compare::run::Run;
 use crate::compare::verdict::REGRESSION;
+use crate::destination::Destination;
 use crate::resolve::Resolver;
 use crate::{FAILED, print};
 use pellucid_profile::report::{shown_text, shown_time};
@@ -41,7 +42,7 @@ Keeps what profiles say, commit by commit, in the directory S (default:
   list   one line a run
   check  which commit changed communication (exactly) or times (change points,
          by a permutation test)
-  plot   writes a page for a browser
+  plot   writes a page for a browser (-: to standard output)
 
   --store DIR     the store S
   -h, --help      this text
@@ -77,7 +78,7 @@ enum Action {
     Add(Vec<PathBuf>, Facts),
     List,
     Check(usize),
-    Plot(PathBuf),
+    Plot(Destination),
 }
 
 /// Understands the rest of the command line.
@@ -97,14 +98,12 @@ pub fn parse(mut parser: Parser) -> Result<Command, String> {
             Arg::Long(name) => name.to_owned(),
             other => return Err(format!("history: {}", with_our_quotes(&other.unexpected()))),
         };
-        let mut value = || -> Result<String, String> {
-            let value = parser.value().map_err(|_| format!("history: --{name} needs a value"))?;
-            value.string().map_err(|error| format!("history: --{name}: {error}"))
-        };
+        let mut raw = || parser.value().map_err(|_| format!("history: --{name} needs a value"));
         let number = |text: &str| text.parse::<u64>().map_err(|_| format!("history: --{name} `{text}` is no number"));
+        let mut value = || raw()?.string().map_err(|error| format!("history: --{name}: {error}"));
         match name.as_str() {
             "help" => return Ok(Command::Help(HELP)),
-            "store" => store = value()?.into(),
+            "store" => store = raw()?.into(),
             "json" => json = true,
             "commit" => facts.commit = value()?,
             "parent" => facts.parent = value()?,
@@ -125,7 +124,7 @@ pub fn parse(mut parser: Parser) -> Result<Command, String> {
         ("add", _) => Action::Add(rest, facts),
         ("list", []) => Action::List,
         ("check", []) => Action::Check(last),
-        ("plot", [file]) => Action::Plot(file.clone()),
+        ("plot", [file]) => Action::Plot(Destination::new(file)),
         ("plot", _) => return Err("history plot: one file to write is needed".to_owned()),
         ("list" | "check", [word, ..]) => return Err(format!("history {action}: `{}` is too many", word.display())),
         (other, _) => return Err(format!("history: `{other}` is unknown; there are: add, list, check, plot")),
@@ -139,11 +138,7 @@ pub fn run(request: &Request) -> ExitCode {
         Action::Add(dirs, facts) => add(request, dirs, facts),
         Action::List => Store::open(&request.store).and_then(|store| list(&store, request.json)),
         Action::Check(last) => Store::open(&request.store).and_then(|store| check_all(&store, *last, request.json)),
-        Action::Plot(file) => Store::open(&request.store).and_then(|store| {
-            let page = plot::page(&store)?;
-            crate::report::write(file, &page).map_err(|error| error.to_string())?;
-            Ok(ExitCode::SUCCESS)
-        }),
+        Action::Plot(to) => Store::open(&request.store).and_then(|store| Ok(to.write(&plot::page(&store)?))),
     };
     result.unwrap_or_else(|message| {
         pellucid_profile::say!("oshprof: {message}");

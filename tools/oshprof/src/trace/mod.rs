@@ -26,6 +26,7 @@ use pellucid_profile::text::with_our_quotes;
 use pellucid_profile::trace::read::Trace;
 
 use crate::args::Command;
+use crate::destination::Destination;
 
 const HELP: &str = "\
 usage: oshprof trace DIR [--to FORMAT] [options]
@@ -60,7 +61,7 @@ pub struct Request {
     dir: PathBuf,
     /// `None`: say what is in it.
     format: Option<Format>,
-    output: Option<PathBuf>,
+    output: Option<Destination>,
     endpoint: Option<String>,
 }
 
@@ -101,7 +102,7 @@ pub fn parse(mut parser: Parser) -> Result<Command, String> {
             }
             Arg::Long("endpoint") => endpoint = Some(text(&mut parser, "--endpoint")?),
             Arg::Short('o') => {
-                output = Some(crate::args::output_file(parser.value().map_err(|_| "trace: -o needs a file")?));
+                output = Some(Destination::new(parser.value().map_err(|_| "trace: -o needs a file")?));
             }
             Arg::Value(value) if dir.is_none() => dir = Some(PathBuf::from(value)),
             Arg::Value(value) => return Err(format!("trace: `{}` is too many", value.to_string_lossy())),
@@ -115,7 +116,7 @@ pub fn parse(mut parser: Parser) -> Result<Command, String> {
     if endpoint.is_some() && (format != Some(Format::Otlp) || output.is_some()) {
         return Err("trace: --endpoint is for --to otlp without -o".to_owned());
     }
-    if format == Some(Format::Otf2) && output.is_none() {
+    if format == Some(Format::Otf2) && !matches!(output, Some(Destination::File(_))) {
         return Err("trace: --to otf2 needs -o DIR, a new directory".to_owned());
     }
     Ok(Command::Trace(Request { dir, format, output, endpoint }))
@@ -177,10 +178,7 @@ fn convert(request: &Request, format: Format, trace: &Trace, problems: &mut Vec<
     if format == Format::Otlp && request.output.is_none() {
         return otlp::send(trace, problems, request.endpoint.as_deref());
     }
-    if let (Format::Otf2, Some(directory)) = (format, &request.output) {
-        return otf2::write(trace, problems, directory);
-    }
-    let Some(path) = &request.output else {
+    let Some(Destination::File(path)) = &request.output else {
         if format == Format::Perfetto && io::stdout().is_terminal() {
             return Err("a Perfetto trace is not for a terminal: give a file with -o".to_owned());
         }
@@ -190,6 +188,9 @@ fn convert(request: &Request, format: Format, trace: &Trace, problems: &mut Vec<
             other => other.map(drop).map_err(|error| format!("standard output: {}", no_room(&error))),
         };
     };
+    if format == Format::Otf2 {
+        return otf2::write(trace, problems, path);
+    }
     let file = OutputFile::create(path).map_err(|error| error.to_string())?;
     let written = write(format, trace, problems, file).map_err(|error| OutputFile::failed(path, error));
     written.and_then(OutputFile::finish).map_err(|error| error.to_string())
@@ -223,12 +224,15 @@ mod tests {
     fn options() {
         let Ok(Command::Trace(request)) = parsed("trace d --to chrome -o f") else { panic!() };
         assert_eq!((request.dir, request.format), ("d".into(), Some(Format::Chrome)));
-        assert_eq!(request.output, Some("f".into()));
+        assert_eq!(request.output, Some(Destination::File("f".into())));
+        let Ok(Command::Trace(request)) = parsed("trace d --to otlp -o -") else { panic!() };
+        assert_eq!(request.output, Some(Destination::Standard));
         for (line, part) in [
             ("trace", "directory of the trace"),
             ("trace d -o f", "-o is for --to FORMAT"),
             ("trace d --to svg", "`svg` is unknown; there are: chrome, perfetto, otlp, csv, otf2, waits"),
             ("trace d --to otf2", "--to otf2 needs -o DIR"),
+            ("trace d --to otf2 -o -", "--to otf2 needs -o DIR"),
             ("trace d e", "`e` is too many"),
             ("trace d --to csv --endpoint http://h", "--endpoint is for --to otlp"),
             ("trace d --to otlp --endpoint http://h -o f", "--endpoint is for --to otlp without -o"),
