@@ -12,6 +12,7 @@ use pellucid_core::base::{Cause, Fault};
 use pellucid_core::os::library;
 use pellucid_core::runtime::{self, Start};
 use pellucid_profile::companion::{self, Companions, Destinations, VARIABLE};
+use pellucid_profile::model::End;
 use pellucid_profile::segment::handover::{self, Handover};
 
 /// Who reads this host's profile.
@@ -98,7 +99,8 @@ pub fn end(status: i32, alone: bool) {
     if !alone {
         crate::profile_files::await_finalized(readers.segment);
     }
-    let state = handover::state(status);
+    // Whoever gets here ends by itself, whatever the number.
+    let state = handover::state(status, [End::Exited(status)].into_iter());
     if let Some(handover) = readers.handover {
         handover.end(state);
     }

@@ -1,10 +1,10 @@
 //! Reports: the same numbers as a table for people and as JSON for programs.
 
-mod apart;
 mod balance;
 #[cfg(feature = "lines")]
 pub mod build_id;
 mod closing;
+mod distinct;
 mod ends;
 mod extremes;
 pub mod grid;
@@ -25,8 +25,8 @@ mod view;
 mod views;
 
 pub use crate::text::visible as shown_text;
-pub use apart::told_apart;
 pub use balance::{Balance, balance};
+pub use distinct::distinct_names;
 pub use ends::{broke_off, ends};
 pub use extremes::{WHICH, shown_pes};
 pub use json::{SCHEMA_VERSION, json};

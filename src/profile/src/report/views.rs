@@ -1,7 +1,7 @@
 //! The tables by PE, by message size and by distance.
 
-use super::apart::told_apart;
 use super::balance::WAITING;
+use super::distinct::distinct_names;
 use super::table::{self, Table};
 use super::{Options, sort, text, units};
 use crate::merge::{Merged, PeRow};
@@ -29,7 +29,7 @@ pub(super) fn by_pe(profile: &Merged) -> String {
     hosts.dedup();
     // What the terminal is wider than the other columns is theirs.
     let taken: usize = 4 + columns.iter().map(|(_, width)| width).sum::<usize>();
-    let short = told_apart(&hosts, 9 + table::width().saturating_sub(taken), "...");
+    let short = distinct_names(&hosts, 9 + table::width().saturating_sub(taken), "...");
     let shown = |host: &str| hosts.binary_search_by(|known| (**known).cmp(host)).map_or("", |at| &short[at]);
     let mut table = Table::new("PE", 4, &columns);
     for pe in &profile.pes {

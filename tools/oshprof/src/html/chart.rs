@@ -8,7 +8,7 @@ use pellucid_profile::merge::{LARGEST_CHART, Matrix, Merged, PeRow};
 use pellucid_profile::model::Routine;
 use pellucid_profile::op::Class;
 use pellucid_profile::report::grid::{Grid, Kind};
-use pellucid_profile::report::{View, WHICH, shown_bytes, shown_count, shown_pes, shown_time, told_apart};
+use pellucid_profile::report::{View, WHICH, distinct_names, shown_bytes, shown_count, shown_pes, shown_time};
 use pellucid_profile::size::size_bounds;
 
 use super::escape;
@@ -263,7 +263,7 @@ fn heat(m: &Matrix, title: &str, rows: &[Vec<u64>], shown: fn(u64) -> String) ->
     );
     // As many labels as there is room for.
     let every = (count as f64 * 14.0 / side).ceil().max(1.0) as usize;
-    let labels = told_apart(&m.labels, if m.by_pe { 6 } else { 9 }, "\u{2026}");
+    let labels = distinct_names(&m.labels, if m.by_pe { 6 } else { 9 }, "\u{2026}");
     for at in (0..count).step_by(every) {
         let middle = (at as f64 + 0.5) * cell;
         let label = &labels[at];

@@ -1,9 +1,9 @@
 //! Who sends how much to whom.
 
 use crate::merge::{LARGEST_TEXT, Matrix, Merged};
+use crate::report::distinct_names;
 use crate::report::grid::{Cell, Column, Grid, Kind, column};
 use crate::report::table::{self, Table};
-use crate::report::told_apart;
 use crate::tables::Peer;
 
 const COLUMNS: [Column; 9] = [
@@ -89,7 +89,7 @@ fn labels(m: &Matrix) -> Vec<String> {
     let all: Vec<String> = m.labels.iter().map(label).collect();
     // Of the rows' labels, of each column and of the sums.
     let columns = all.len() + 2;
-    let mut labels = told_apart(&all, LABEL.max(table::width() / columns - 1), "...");
+    let mut labels = distinct_names(&all, LABEL.max(table::width() / columns - 1), "...");
     labels.push("all".to_owned());
     labels
 }

@@ -24,7 +24,7 @@ const CUTS: [Cut; 4] = [
 
 /// The names in at most `width` columns each. Of those that are too long a part is left out, for which `mark` stands:
 /// a domain that all have, and what else does not tell one from the others.
-pub fn told_apart(names: &[String], width: usize, mark: &str) -> Vec<String> {
+pub fn distinct_names(names: &[String], width: usize, mark: &str) -> Vec<String> {
     if names.iter().all(|name| name.chars().count() <= width) {
         return names.to_vec();
     }
@@ -61,33 +61,33 @@ fn text(name: &[char]) -> String {
 mod tests {
     use super::*;
 
-    fn apart(names: &[&str], width: usize) -> Vec<String> {
-        told_apart(&names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>(), width, "...")
+    fn short(names: &[&str], width: usize) -> Vec<String> {
+        distinct_names(&names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>(), width, "...")
     }
 
     #[test]
     fn names_that_fit_are_whole() {
-        assert_eq!(apart(&["node1", "node2"], 7), ["node1", "node2"]);
-        assert_eq!(apart(&[], 7), [""; 0]);
-        assert_eq!(apart(&["compute-000", "compute-001"], 11), ["compute-000", "compute-001"]);
+        assert_eq!(short(&["node1", "node2"], 7), ["node1", "node2"]);
+        assert_eq!(short(&[], 7), [""; 0]);
+        assert_eq!(short(&["compute-000", "compute-001"], 11), ["compute-000", "compute-001"]);
     }
 
     #[test]
     fn what_tells_names_apart_is_kept() {
-        assert_eq!(apart(&["compute-000", "compute-001", "compute-013"], 7), ["...-000", "...-001", "...-013"]);
+        assert_eq!(short(&["compute-000", "compute-001", "compute-013"], 7), ["...-000", "...-001", "...-013"]);
         let domain = ["compute-000.cluster.example.org", "compute-001.cluster.example.org"];
-        assert_eq!(apart(&domain, 11), ["compute-000", "compute-001"]);
-        assert_eq!(apart(&domain, 9), ["...te-000", "...te-001"]);
-        assert_eq!(apart(&["cluster-node-a-of-the-lab", "cluster-node-b-of-the-lab"], 9), ["...a-of-t", "...b-of-t"]);
-        assert_eq!(apart(&["alpha.example.org", "beta.example.com"], 9), ["alpha....", "beta.e..."]);
+        assert_eq!(short(&domain, 11), ["compute-000", "compute-001"]);
+        assert_eq!(short(&domain, 9), ["...te-000", "...te-001"]);
+        assert_eq!(short(&["cluster-node-a-of-the-lab", "cluster-node-b-of-the-lab"], 9), ["...a-of-t", "...b-of-t"]);
+        assert_eq!(short(&["alpha.example.org", "beta.example.com"], 9), ["alpha....", "beta.e..."]);
         let both = ["r1-compute-blade-001", "r1-compute-blade-002", "r2-compute-blade-001"];
-        assert_eq!(apart(&both, 9), ["r1-...001", "r1-...002", "r2-...001"]);
-        assert_eq!(apart(&["n1", "a-host-of-another-name"], 9), ["n1", "a-host..."]);
+        assert_eq!(short(&both, 9), ["r1-...001", "r1-...002", "r2-...001"]);
+        assert_eq!(short(&["n1", "a-host-of-another-name"], 9), ["n1", "a-host..."]);
     }
 
     #[test]
     fn equal_names_stay_equal() {
-        assert_eq!(apart(&["compute-000", "compute-000"], 7), ["comp...", "comp..."]);
-        assert_eq!(apart(&["ünïcödé-ñame-1", "ünïcödé-ñame-2"], 7), ["...me-1", "...me-2"]);
+        assert_eq!(short(&["compute-000", "compute-000"], 7), ["comp...", "comp..."]);
+        assert_eq!(short(&["ünïcödé-ñame-1", "ünïcödé-ñame-2"], 7), ["...me-1", "...me-2"]);
     }
 }
