@@ -1,7 +1,7 @@
 //! The normal distribution.
 
 /// From here on the continued fraction has all digits after [`TERMS`] of its terms; below, the series has.
-const FAR: f64 = 4.0;
+const IN_THE_TAIL: f64 = 4.0;
 /// Terms of both.
 const TERMS: u32 = 80;
 
@@ -11,7 +11,7 @@ pub fn above(z: f64) -> f64 {
         return f64::NAN;
     }
     let density = (-z * z / 2.0).exp() / (2.0 * std::f64::consts::PI).sqrt();
-    if z.abs() < FAR {
+    if z.abs() < IN_THE_TAIL {
         // Abramowitz and Stegun, 26.2.11.
         let (mut term, mut sum) = (z, z);
         for at in 1..TERMS {
