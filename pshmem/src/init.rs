@@ -120,12 +120,7 @@ fn begin(routine: &str, thread_level: c_int) -> Result<Start, Fault> {
     if start.first && runtime::map().check {
         check::begin();
     }
-    let counters = counters(&start)?;
-    metrics::check(&start)?;
-    if start.first && start.profile_fd.is_none() {
-        places::take_alone();
-    }
-    places::check()?;
+    let counters = beside(&start).inspect_err(|_| runtime::forget_init())?;
     if start.first && profile(&start) {
         recorder::began(stamp);
         if recorder::level() > 0
@@ -139,6 +134,17 @@ fn begin(routine: &str, thread_level: c_int) -> Result<Start, Fault> {
         }
     }
     Ok(start)
+}
+
+/// Finds what is asked for beside the library's own part, before the program does anything. Gives the counters.
+fn beside(start: &Start) -> Result<Vec<usize>, Fault> {
+    let counters = counters(start)?;
+    metrics::check(start)?;
+    if start.first && start.profile_fd.is_none() {
+        places::take_alone();
+    }
+    places::check()?;
+    Ok(counters)
 }
 
 /// When the first initialization began.

@@ -6,12 +6,14 @@
 #![allow(unsafe_code)]
 
 use std::os::fd::{BorrowedFd, RawFd};
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Mutex, OnceLock};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicBool, AtomicU32};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use pellucid_core::base::env;
 use pellucid_core::runtime::{self, Start};
+use pellucid_profile::model::Profile;
 use pellucid_profile::output::{Error, OutputDir};
 use pellucid_profile::segment::Segment;
 use pellucid_profile::segment::layout::PE_FINALIZED;
@@ -49,8 +51,14 @@ pub fn begin(start: &Start, segment: RawFd) {
         let (is_first, process) = (start.pe == start.first_local_pe, std::process::id());
         let directory = places::find(What::Profile, segment);
         let _ = FILES.set(ProfileFiles { segment, directory, is_first, process });
-        runtime::at_failure(|| write(true, 1));
+        runtime::at_failure(at_failure);
     }
+}
+
+/// This process ends the job because of a fault.
+pub fn at_failure() {
+    write(true, 1);
+    metrics::end(1, true);
 }
 
 /// The process ends, and has nothing more to record.
@@ -77,7 +85,7 @@ fn write(alone: bool, status: i32) {
     if !(alone || files.is_first) || recorder::level() < 0 || ONCE.swap(true, Relaxed) {
         return;
     }
-    if let Err(problem) = files.keep(Some((status, alone))) {
+    if let Err(problem) = files.keep_last(status, alone) {
         REFUSED.store(true, Relaxed);
         pellucid_core::say!("pellucid: the profile is not kept: {problem}");
     }
@@ -88,38 +96,75 @@ fn write(alone: bool, status: i32) {
 /// # Errors
 /// What could not be written, and why.
 pub fn snapshot() -> Result<(), String> {
-    /// Threads write one after the other.
-    static ONE: Mutex<()> = Mutex::new(());
     match FILES.get() {
         Some(files) if files.process == std::process::id() && files.is_first => {
-            let _one = ONE.lock();
-            files.keep(None)
+            let _one = WRITES.lock().unwrap_or_else(PoisonError::into_inner);
+            let segment = files.segment()?;
+            let profile = snapshot::take(&segment, &Outcome::default());
+            files.write(&segment, &profile, segment.pes().start == 0, || is_ending(&segment).load(Acquire) != 0)
         }
         _ => Ok(()),
     }
 }
 
+/// Threads write one after the other.
+static WRITES: Mutex<()> = Mutex::new(());
+
+/// Whether the profile is written for the last time: by any PE of this host, since one may end the job alone.
+fn is_ending(segment: &Segment) -> &AtomicU32 {
+    &segment.header().is_ending
+}
+
 impl ProfileFiles {
-    /// Writes the files of this host. `end`: the exit status, and whether this PE alone ends the job.
-    fn keep(&self, end: Option<(i32, bool)>) -> Result<(), String> {
+    fn segment(&self) -> Result<Segment, String> {
         // SAFETY: the segment's descriptor stays open for the life of the process.
         let fd = unsafe { BorrowedFd::borrow_raw(self.segment) };
-        let segment = Segment::map(fd).map_err(|error| error.to_string())?;
-        if matches!(end, Some((_, false))) {
+        Segment::map(fd).map_err(|error| error.to_string())
+    }
+
+    /// Writes the files of this host for the last time. `alone`: this PE ends the job.
+    fn keep_last(&self, status: i32, alone: bool) -> Result<(), String> {
+        /// What a snapshot may take that was begun before; the thread that ends the job may be the one in it.
+        const SNAPSHOT: Duration = Duration::from_secs(1);
+        let segment = self.segment()?;
+        is_ending(&segment).store(1, Release);
+        let until = Instant::now() + SNAPSHOT;
+        let mut one = WRITES.try_lock();
+        while one.is_err() && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(1));
+            one = WRITES.try_lock();
+        }
+        if !alone {
             await_all(&segment);
         }
+        let profile = snapshot::take(&segment, &Outcome { exit_status: Some(status), pes: Vec::new() });
+        self.write(&segment, &profile, alone || segment.pes().start == 0, || false)
+    }
+
+    /// Writes the files of PEs and, where asked, that of the job, until there is no more reason to.
+    fn write(
+        &self,
+        segment: &Segment,
+        profile: &Profile,
+        with_job: bool,
+        is_vain: impl Fn() -> bool,
+    ) -> Result<(), String> {
         let directory = match &self.directory {
             Some(Ok(directory)) => directory,
             Some(Err(error)) => return Err(error.to_string()),
             None => return Err("nobody has made its directory".to_owned()),
         };
-        let outcome = Outcome { exit_status: end.map(|(status, _)| status), pes: Vec::new() };
-        let profile = snapshot::take(&segment, &outcome);
-        let mut written = file::write_pes(&profile.pes, directory);
-        if matches!(end, Some((_, true))) || segment.pes().start == 0 {
-            written = written.and_then(|()| file::write_job(&profile.job, 0..segment.npes(), directory));
+        for pe in &profile.pes {
+            if is_vain() {
+                return Ok(());
+            }
+            file::write_pes(std::slice::from_ref(pe), directory).map_err(|error| error.to_string())?;
         }
-        written.map_err(|error| error.to_string())
+        if with_job && !is_vain() {
+            let written = file::write_job(&profile.job, 0..segment.npes(), directory);
+            written.map_err(|error| error.to_string())?;
+        }
+        Ok(())
     }
 }
 

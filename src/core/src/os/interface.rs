@@ -2,12 +2,27 @@
 #![allow(unsafe_code)]
 
 use std::ffi::CStr;
+use std::fmt;
 
-/// Interfaces other than the loopback that carry nothing now, each with the reason: `eth0 is down`, `eth1 has no
-/// carrier`.
+/// An interface that carries nothing now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Silent {
+    /// Its name.
+    pub name: String,
+    /// It is up, and only its link is not.
+    pub is_up: bool,
+}
+
+impl fmt::Display for Silent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.name, if self.is_up { "has no carrier" } else { "is down" })
+    }
+}
+
+/// Interfaces other than the loopback that carry nothing now.
 #[cold]
-pub fn silent() -> Vec<String> {
-    let mut silent: Vec<String> = Vec::new();
+pub fn silent() -> Vec<Silent> {
+    let mut silent: Vec<Silent> = Vec::new();
     let mut list = std::ptr::null_mut();
     // SAFETY: on success the list is valid until it is freed, which is after its last use; names end with 0.
     unsafe {
@@ -18,15 +33,13 @@ pub fn silent() -> Vec<String> {
         while let Some(entry) = next.as_ref() {
             next = entry.ifa_next;
             let has = |flag: libc::c_int| entry.ifa_flags & flag as u32 != 0;
-            let why = match (has(libc::IFF_LOOPBACK), has(libc::IFF_UP), has(libc::IFF_RUNNING)) {
-                (true, ..) | (_, true, true) => continue,
-                (_, false, _) => "is down",
-                (_, true, false) => "has no carrier",
-            };
-            let text = format!("{} {why}", CStr::from_ptr(entry.ifa_name).to_string_lossy());
+            if has(libc::IFF_LOOPBACK) || has(libc::IFF_UP) && has(libc::IFF_RUNNING) {
+                continue;
+            }
+            let name = CStr::from_ptr(entry.ifa_name).to_string_lossy().into_owned();
             // One with several addresses is there several times.
-            if !silent.contains(&text) {
-                silent.push(text);
+            if silent.iter().all(|one| one.name != name) {
+                silent.push(Silent { name, is_up: has(libc::IFF_UP) });
             }
         }
         libc::freeifaddrs(list);
@@ -38,6 +51,6 @@ pub fn silent() -> Vec<String> {
 mod tests {
     #[test]
     fn the_loopback_is_never_named() {
-        assert!(super::silent().iter().all(|text| !text.starts_with("lo ")));
+        assert!(super::silent().iter().all(|one| one.name != "lo"));
     }
 }

@@ -321,10 +321,9 @@ impl Backoff {
         if let Some(meanwhile) = MEANWHILE.get() {
             (meanwhile.slow)();
         }
-        if self.turns <= YIELDS_BEFORE_SLEEP {
-            let begin = Instant::now();
-            cpu::yield_now();
-            if begin.elapsed() >= SLICE {
+        // Beside somebody who computes, yields are as dear here as in other waits.
+        if self.turns <= YIELDS_BEFORE_SLEEP && !IN_PLACE_OF_YIELDS.take() {
+            if yield_takes() >= SLICE {
                 self.turns = YIELDS_BEFORE_SLEEP;
             }
             return HURRY.load(Ordering::Relaxed);
@@ -346,11 +345,18 @@ impl Backoff {
         if IN_PLACE_OF_YIELDS.take() {
             doze(&mut self.rest);
         } else {
-            let begin = Instant::now();
-            cpu::yield_now();
-            IN_PLACE_OF_YIELDS.yielded(begin.elapsed());
+            yield_takes();
         }
     }
+}
+
+/// Lets others have the core. Gives how long that took.
+fn yield_takes() -> Duration {
+    let begin = Instant::now();
+    cpu::yield_now();
+    let took = begin.elapsed();
+    IN_PLACE_OF_YIELDS.yielded(took);
+    took
 }
 
 /// Naps, the next time for longer.

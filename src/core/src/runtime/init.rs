@@ -145,8 +145,14 @@ impl Counted {
 
 impl Drop for Counted {
     fn drop(&mut self) {
-        NESTING.fetch_sub(1, Ordering::AcqRel);
+        forget_init();
     }
+}
+
+/// The last initialization is none: it has come to an error, and has no finalize.
+pub fn forget_init() {
+    // Others may have ended all meanwhile.
+    let _ = NESTING.fetch_update(Ordering::AcqRel, Ordering::Acquire, |uses| uses.checked_sub(1));
 }
 
 /// A forked child would take its parent's place where the PEs meet.

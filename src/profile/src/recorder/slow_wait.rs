@@ -32,13 +32,12 @@ pub(super) fn begin(slot: &Slot) {
     }
     let is_meeting = traits(word as u16) & TOGETHER != 0;
     wait.returns_to.store(if is_meeting { callers::caller() } else { 0 }, Relaxed);
-    wait.since.store(0, Relaxed);
     match wait.skip.load(Relaxed).checked_sub(1) {
         Some(left) => {
             wait.skip.store(left, Relaxed);
-            bump(&wait.skipped, 1);
+            wait.since.store(0, Relaxed);
         }
-        None => ask(slot, wait, 1 + wait.skipped.swap(0, Relaxed)),
+        None => ask(slot, wait),
     }
     wait.start.store(start, Relaxed);
 }
@@ -46,12 +45,11 @@ pub(super) fn begin(slot: &Slot) {
 /// One that was left out is not, once it is long.
 fn goes_on(slot: &Slot, wait: &SlowWait, start: u64) {
     if wait.since.load(Relaxed) == 0 && ns(slot, ticks(&slot.head).saturating_sub(start)) >= SHORT_NS {
-        ask(slot, wait, 1);
+        ask(slot, wait);
     }
 }
 
-fn ask(slot: &Slot, wait: &SlowWait, stands_for: u64) {
-    wait.stands_for.store(stands_for, Relaxed);
+fn ask(slot: &Slot, wait: &SlowWait) {
     wait.since.store(ticks(&slot.head), Relaxed);
     wait.on_core_ns.store(on_core_ns(), Relaxed);
 }
@@ -64,7 +62,7 @@ fn ns(slot: &Slot, ticks: u64) -> u64 {
 #[inline(always)]
 pub(super) fn end(slot: &Slot, start: u64, end: u64) {
     if is_of(slot, start) {
-        add(slot, end);
+        add(slot, start & !1, end);
     }
 }
 
@@ -76,16 +74,23 @@ fn is_of(slot: &Slot, start: u64) -> bool {
 
 #[cold]
 #[inline(never)]
-fn add(slot: &Slot, end: u64) {
+fn add(slot: &Slot, start: u64, end: u64) {
     let wait = &slot.tables.slow_wait;
     let since = wait.since.load(Relaxed);
-    if since == 0 {
-        return;
+    let is_short = ns(slot, end.saturating_sub(start)) < SHORT_NS;
+    if since == 0 && is_short {
+        return bump(&wait.skipped, 1);
     }
-    let waited_ns = ns(slot, end.saturating_sub(since));
-    let on_core = on_core_ns().saturating_sub(wait.on_core_ns.load(Relaxed));
-    bump(&wait.off_core_ns, waited_ns.saturating_sub(on_core) * wait.stands_for.load(Relaxed));
-    wait.skip.store(if waited_ns < SHORT_NS { cold::draw(slot, 2 * MEAN_GAP - 1) } else { 0 }, Relaxed);
+    // One that is long, but was never about to let others have the core meanwhile, has slept.
+    let waited_ns = ns(slot, end.saturating_sub(if since == 0 { start } else { since }));
+    let on_core = if since == 0 { 0 } else { on_core_ns().saturating_sub(wait.on_core_ns.load(Relaxed)) };
+    let mut off_core = waited_ns.saturating_sub(on_core);
+    if is_short {
+        // It stands for the short ones that were left out, too.
+        off_core *= 1 + wait.skipped.swap(0, Relaxed);
+        wait.skip.store(cold::draw(slot, 2 * MEAN_GAP - 1), Relaxed);
+    }
+    bump(&wait.off_core_ns, off_core);
 }
 
 /// Who called the meeting that was entered then, where that was looked for: as [`Sync::caller`].

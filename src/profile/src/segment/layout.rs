@@ -115,8 +115,8 @@ pub struct Header {
     pub counts_only: AtomicU32,
     /// Nonzero: nobody wants a profile of this job. Long waits are shown all the same.
     pub off: AtomicU32,
-    /// Keeps what follows aligned.
-    pub reserved: AtomicU32,
+    /// Nonzero: the profile is written for the last time, by one of its PEs. No snapshot takes the place of that.
+    pub is_ending: AtomicU32,
     /// Nonzero: the creator answers [`Self::flush_wanted`].
     pub flush_served: AtomicU32,
     /// Snapshots that PEs have asked for. A futex.

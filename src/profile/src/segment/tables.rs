@@ -188,10 +188,8 @@ pub struct SlowWait {
     pub off_core_ns: AtomicU64,
     /// So many are still left out before one is asked for.
     pub skip: AtomicU64,
-    /// Those that were left out since the last one that was asked for.
+    /// Short ones that were left out since the last short one that was asked for.
     pub skipped: AtomicU64,
-    /// The one that is asked for stands for so many.
-    pub stands_for: AtomicU64,
 }
 
 /// How long the slot has had owners, from the end of initialization on, and what they lacked.

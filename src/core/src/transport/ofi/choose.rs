@@ -183,9 +183,11 @@ pub(super) fn choose<'a>(library: &'a Library, settings: &Settings) -> Result<Ch
             Err(Problem::NoInterface(text)) => text,
         };
         let silent = interface::silent();
-        // One that came up in between shows in the next look.
-        if (silent.is_empty() && std::mem::replace(&mut all_carried, true)) || Instant::now() >= until {
-            let but = silent.iter().map(|what| format!("; {what}")).collect::<String>();
+        // Somebody has set those down that are not up. One that came up in between shows in the next look.
+        let is_asked_for = |name: &str| settings.interface.as_ref().is_none_or(|asked| asked == name);
+        let may_come = silent.iter().any(|one| one.is_up && is_asked_for(&one.name));
+        if (!may_come && std::mem::replace(&mut all_carried, true)) || Instant::now() >= until {
+            let but = silent.iter().map(|one| format!("; {one}")).collect::<String>();
             return Err(Cause::Network(format!("host {}: {text}{but}", process::host_name())).into());
         }
         std::thread::sleep(NAP);
