@@ -37,20 +37,20 @@ pub(super) fn begin(slot: &Slot) {
             wait.skip.store(left, Relaxed);
             wait.since.store(0, Relaxed);
         }
-        None => ask(slot, wait),
+        None => ask(wait, ticks(&slot.head)),
     }
     wait.start.store(start, Relaxed);
 }
 
-/// One that was left out is not, once it is long.
+/// One that was left out is not, once it is long. What it did until now counts as on no core: mostly it has slept.
 fn goes_on(slot: &Slot, wait: &SlowWait, start: u64) {
     if wait.since.load(Relaxed) == 0 && ns(slot, ticks(&slot.head).saturating_sub(start)) >= SHORT_NS {
-        ask(slot, wait);
+        ask(wait, start);
     }
 }
 
-fn ask(slot: &Slot, wait: &SlowWait) {
-    wait.since.store(ticks(&slot.head), Relaxed);
+fn ask(wait: &SlowWait, since: u64) {
+    wait.since.store(since, Relaxed);
     wait.on_core_ns.store(on_core_ns(), Relaxed);
 }
 
