@@ -6,8 +6,7 @@
 #![allow(unsafe_code)]
 
 use std::os::fd::{BorrowedFd, RawFd};
-use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use std::sync::atomic::{AtomicBool, AtomicU32};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -101,7 +100,7 @@ pub fn snapshot() -> Result<(), String> {
             let _one = WRITES.lock().unwrap_or_else(PoisonError::into_inner);
             let segment = files.segment()?;
             let profile = snapshot::take(&segment, &Outcome::default());
-            files.write(&segment, &profile, segment.pes().start == 0, || is_ending(&segment).load(Acquire) != 0)
+            files.write(&segment, &profile, segment.pes().start == 0, recorder::is_last_kept)
         }
         _ => Ok(()),
     }
@@ -109,11 +108,6 @@ pub fn snapshot() -> Result<(), String> {
 
 /// Threads write one after the other.
 static WRITES: Mutex<()> = Mutex::new(());
-
-/// Whether the profile is written for the last time: by any PE of this host, since one may end the job alone.
-fn is_ending(segment: &Segment) -> &AtomicU32 {
-    &segment.header().is_ending
-}
 
 impl ProfileFiles {
     fn segment(&self) -> Result<Segment, String> {
@@ -127,7 +121,7 @@ impl ProfileFiles {
         /// What a snapshot may take that was begun before; the thread that ends the job may be the one in it.
         const SNAPSHOT: Duration = Duration::from_secs(1);
         let segment = self.segment()?;
-        is_ending(&segment).store(1, Release);
+        recorder::keeps_last();
         let until = Instant::now() + SNAPSHOT;
         let mut one = WRITES.try_lock();
         while one.is_err() && Instant::now() < until {

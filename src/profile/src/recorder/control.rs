@@ -68,6 +68,20 @@ pub fn flush() -> Flush {
     }
 }
 
+/// A PE begins to write the profile of its host for the last time.
+pub fn keeps_last() {
+    // SAFETY: as in `flush`.
+    if let Some(header) = unsafe { HEADER.load(Acquire).as_ref() } {
+        header.is_ending.store(1, Release);
+    }
+}
+
+/// Whether any PE of this host has begun that: one may end the job alone.
+pub fn is_last_kept() -> bool {
+    // SAFETY: as in `flush`.
+    unsafe { HEADER.load(Acquire).as_ref() }.is_some_and(|header| header.is_ending.load(Acquire) != 0)
+}
+
 /// Sets how many short calls one timed call stands for at most (1: each is timed), and from how many nanoseconds on a
 /// call stands for itself only. `None` leaves it. Returns whether the values could be taken.
 pub fn set_sampling(every: Option<u64>, long_ns: Option<u64>) -> bool {

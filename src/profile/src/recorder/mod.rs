@@ -75,7 +75,9 @@ pub use attach::{
 };
 pub use callers::stack_source;
 pub use contexts::{context, context_column, context_default, context_made};
-pub use control::{Flush, failed_at, flush, innermost_region, marker, region_begin, region_end, set_sampling};
+pub use control::{
+    Flush, failed_at, flush, innermost_region, is_last_kept, keeps_last, marker, region_begin, region_end, set_sampling,
+};
 #[cfg(feature = "counters")]
 pub use counting::count;
 pub use heap::{given, heap_in_use, memory};
