@@ -12,14 +12,13 @@ use pellucid_profile::recorder::{self, Flush};
 use pellucid_profile::text::visible;
 use pellucid_profile::trace;
 
-use crate::{metrics, profile_files};
-
 use crate::generated::constants::{
     SHMEMX_PCONTROL_DEFAULT as DEFAULT, SHMEMX_PCONTROL_FLUSH as FLUSH, SHMEMX_PCONTROL_LONG as LONG,
     SHMEMX_PCONTROL_MARKER as MARKER, SHMEMX_PCONTROL_OFF as OFF, SHMEMX_PCONTROL_REGION_BEGIN as REGION_BEGIN,
     SHMEMX_PCONTROL_REGION_END as REGION_END, SHMEMX_PCONTROL_SAMPLING as SAMPLING,
     SHMEMX_PCONTROL_TRACE_OFF as TRACE_OFF, SHMEMX_PCONTROL_TRACE_ON as TRACE_ON,
 };
+use crate::{metrics, profile_files};
 
 /// Does what a level asks for. The C side has read the arguments that the level takes; the others are null and 0.
 /// Levels that are not known do nothing, as the specification asks.

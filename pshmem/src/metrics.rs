@@ -85,7 +85,7 @@ pub fn snapshot() {
     let readers = READERS.lock().unwrap_or_else(PoisonError::into_inner);
     let own = readers.as_ref().filter(|readers| readers.process == std::process::id());
     let companions = own.and_then(|readers| readers.companions);
-    // It is waited for: the end does not wait for that.
+    // Whoever ends takes the lock, too.
     drop(readers);
     if let Some(companions) = companions {
         companions.snapshot();

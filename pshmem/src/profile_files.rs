@@ -80,7 +80,7 @@ pub fn at_exit() {
 /// `alone`: this PE ends the job.
 fn write(alone: bool, status: i32) {
     static ONCE: AtomicBool = AtomicBool::new(false);
-    let Some(files) = FILES.get().filter(|files| files.process == std::process::id()) else { return };
+    let Some(files) = own() else { return };
     if !(alone || files.is_first) || recorder::level() < 0 || ONCE.swap(true, Relaxed) {
         return;
     }
@@ -95,15 +95,16 @@ fn write(alone: bool, status: i32) {
 /// # Errors
 /// What could not be written, and why.
 pub fn snapshot() -> Result<(), String> {
-    match FILES.get() {
-        Some(files) if files.process == std::process::id() && files.is_first => {
-            let _one = WRITES.lock().unwrap_or_else(PoisonError::into_inner);
-            let segment = files.segment()?;
-            let profile = snapshot::take(&segment, &Outcome::default());
-            files.write(&segment, &profile, segment.pes().start == 0, recorder::is_last_kept)
-        }
-        _ => Ok(()),
-    }
+    let Some(files) = own().filter(|files| files.is_first) else { return Ok(()) };
+    let _one = WRITES.lock().unwrap_or_else(PoisonError::into_inner);
+    let segment = files.segment()?;
+    let profile = snapshot::take(&segment, &Outcome::default());
+    files.write(&segment, &profile, segment.pes().start == 0, recorder::is_last_kept)
+}
+
+/// Those of this process.
+fn own() -> Option<&'static ProfileFiles> {
+    FILES.get().filter(|files| files.process == std::process::id())
 }
 
 /// Threads write one after the other.

@@ -277,7 +277,7 @@ pub extern "C" fn gasnett_mmap(bytes: usize) -> *mut c_void {
 pub unsafe extern "C" fn gasnett_checksum(data: *const c_void, bytes: usize) -> u64 {
     // SAFETY: as many bytes, says the caller.
     let data: &[u8] = if bytes == 0 { &[] } else { unsafe { std::slice::from_raw_parts(data.cast(), bytes) } };
-    data.iter().fold(0xcbf2_9ce4_8422_2325, |sum, byte| (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
+    pellucid_profile::hash::fnv1a(data)
 }
 
 /// `gasnett_getheapstats`: nonzero, as memory is the C library's, which is not counted.

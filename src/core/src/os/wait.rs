@@ -288,23 +288,27 @@ impl Backoff {
             self.give_way();
             return HURRY.load(Ordering::Relaxed);
         }
-        let since = *self.since.get_or_insert_with(Instant::now);
-        let begun = *self.begun.get_or_insert(since);
-        // It had time for that since the last look.
-        let becomes_long = self.becomes_long();
-        self.waited = since.elapsed();
+        self.look_at_clock();
         let patience = if SAVES_TIME.load(Ordering::Relaxed) { PATIENCE_WITH_QUOTA } else { PATIENCE };
         if self.waited < patience {
             self.give_way();
         } else {
-            if becomes_long {
-                self.noted = Some(Noted::since(begun, self.pe));
-            }
             // From here each turn is a nap: a twentieth of the time waited so far at most, but for a quota.
             self.turns -= 1;
             doze(&mut self.nap);
         }
         true
+    }
+
+    /// Finds how long the wait takes so far, and notes one that was long at the look before: it had time since for
+    /// [`Self::waits_for`].
+    fn look_at_clock(&mut self) {
+        let since = *self.since.get_or_insert_with(Instant::now);
+        let begun = *self.begun.get_or_insert(since);
+        if self.becomes_long() {
+            self.noted = Some(Noted::since(begun, self.pe));
+        }
+        self.waited = since.elapsed();
     }
 
     /// One turn of a wait for a store that is [told](wake), where PEs outnumber cores. As [`Self::step`].
@@ -328,12 +332,7 @@ impl Backoff {
             }
             return HURRY.load(Ordering::Relaxed);
         }
-        let since = *self.since.get_or_insert_with(Instant::now);
-        let becomes_long = self.becomes_long();
-        self.waited = since.elapsed();
-        if becomes_long {
-            self.noted = Some(Noted::since(since, self.pe));
-        }
+        self.look_at_clock();
         sleepers.fetch_add(1, Ordering::SeqCst);
         futex::wait(low_half(word), seen as u32, PATIENCE);
         sleepers.fetch_sub(1, Ordering::Relaxed);

@@ -92,7 +92,7 @@ pub fn init_thread(requested: i32, profiles: Profiles) -> Result<Start, Fault> {
             compare_thread(world())?;
             process.job.pe(process.pe).set_state(PeState::Initialized);
             process::at_exit(exit::at_exit);
-            Counted::first().keep();
+            count_first();
         }
         Some(process) if !nested => {
             // Initialized again after the last finalize: a fresh heap at the same place, no teams, no contexts.
@@ -107,7 +107,7 @@ pub fn init_thread(requested: i32, profiles: Profiles) -> Result<Start, Fault> {
             liveness::tell(Stage::Initialized);
             // All PEs meet in it.
             compare_thread(world())?;
-            Counted::first().keep();
+            count_first();
         }
         Some(_) => {
             drop(first);
@@ -121,7 +121,12 @@ pub fn init_thread(requested: i32, profiles: Profiles) -> Result<Start, Fault> {
     Ok(result)
 }
 
-/// An initialization in [`NESTING`], until this is dropped: one that fails has no finalize.
+/// The first initialization is complete: from now on routines find all that they need.
+fn count_first() {
+    NESTING.store(1, Ordering::Release);
+}
+
+/// A further initialization in [`NESTING`], until this is dropped: one that fails has no finalize.
 struct Counted;
 
 impl Counted {
@@ -129,12 +134,6 @@ impl Counted {
     fn nested() -> Option<Self> {
         let more = |uses: u32| (uses > 0).then_some(uses + 1);
         NESTING.fetch_update(Ordering::AcqRel, Ordering::Acquire, more).ok().map(|_| Self)
-    }
-
-    /// The first one, which is complete: from now on routines find all that they need.
-    fn first() -> Self {
-        NESTING.store(1, Ordering::Release);
-        Self
     }
 
     /// It has succeeded.

@@ -175,7 +175,7 @@ enum Problem {
 /// Chooses. Error: what was asked for and what there is. A link that is down may come up again: it is awaited.
 pub(super) fn choose<'a>(library: &'a Library, settings: &Settings) -> Result<Choice<'a>, Fault> {
     let until = Instant::now() + LINK_UP;
-    let mut all_carried = false;
+    let mut looked_again = false;
     loop {
         let text = match choose_now(library, settings) {
             Ok(choice) => return Ok(choice),
@@ -186,7 +186,7 @@ pub(super) fn choose<'a>(library: &'a Library, settings: &Settings) -> Result<Ch
         // Somebody has set those down that are not up. One that came up in between shows in the next look.
         let is_asked_for = |name: &str| settings.interface.as_ref().is_none_or(|asked| asked == name);
         let may_come = silent.iter().any(|one| one.is_up && is_asked_for(&one.name));
-        if (!may_come && std::mem::replace(&mut all_carried, true)) || Instant::now() >= until {
+        if (!may_come && std::mem::replace(&mut looked_again, true)) || Instant::now() >= until {
             let but = silent.iter().map(|one| format!("; {one}")).collect::<String>();
             return Err(Cause::Network(format!("host {}: {text}{but}", process::host_name())).into());
         }
