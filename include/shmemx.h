@@ -1677,6 +1677,7 @@ int pshmemx_agree(shmem_team_t team, int *flag);
  */
 #ifdef SHMEMX_PAPER_NAMES
 typedef shmemx_aset shmem_aset;
+typedef shmemx_offset_fn shmem_offset_fn;
 typedef shmemx_request_handle_t shmem_request_handle_t;
 static __inline__ shmemx_aset *pellucid_aset(shmemx_aset *aset, int *err)
 {

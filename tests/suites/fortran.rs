@@ -482,3 +482,16 @@ fn missing_module_files_are_told() {
     Job::new(PathBuf::from("sh")).args(["-c", command.trim()]).directory(&folder).run().expect_code(0);
     compile("uses.f90").expect_code(0);
 }
+
+/// For build systems that ask for the folders alone: that of the modules is one.
+#[test]
+fn folders_of_headers_and_modules_are_shown() {
+    if !is_there() {
+        return;
+    }
+    let shown = |option: &str| Job::new(tree::tool("oshfort")).arg(option).run().expect_code(0).stdout;
+    let (compile, folders) = (shown("-showme:compile"), shown("-showme:incdirs"));
+    let of_compile: Vec<&str> = compile.split_whitespace().filter_map(|word| word.strip_prefix("-I")).collect();
+    assert_eq!(of_compile.len(), 2, "{compile}");
+    assert_eq!(folders.split_whitespace().collect::<Vec<_>>(), of_compile);
+}

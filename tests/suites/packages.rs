@@ -85,6 +85,9 @@ fn a_project_of_cmake() {
     let outcome = run(&cmake.with_file_name("ctest")).arg("--output-on-failure").run().expect_code(0);
     outcome.expect_text(&[&format!("0 tests failed out of {programs}")]);
     without_modules(&cmake);
+    let installed = build.join("installed");
+    run(&cmake).args(["--install", ".", "--prefix"]).arg(&installed).run().expect_code(0);
+    Job::oshrun(2).arg(installed.join("bin/hello")).run().expect_code(0);
     // The other ways to ask.
     let of = |mode: &str| {
         let mode = format!("-DMODE={mode}");
@@ -97,6 +100,43 @@ fn a_project_of_cmake() {
     let project = "cmake_minimum_required(VERSION 3.16)\nproject(newer NONE)\nfind_package(OpenSHMEM 9.9 REQUIRED)\n";
     std::fs::write(newer.join("CMakeLists.txt"), project).expect("a project");
     run(&cmake).args(["-S", "newer", "-B", "newer/build"]).run().expect_code(1).expect_text(&["version: 1.6"]);
+}
+
+/// An old program: Cray pointers, and one routine for buffers of several types.
+const OLD: &str = "      program old
+      include 'shmem.fh'
+      integer*8 whole(2), first(2)
+      real*8 number(2), second(2)
+      pointer (at, whole), (there, number)
+      call shmem_init()
+      call shpalloc(at, 4, ierr, 0)
+      call shpalloc(there, 4, ierr, 0)
+      first = 7
+      second = 8.0
+      next = mod(shmem_my_pe() + 1, shmem_n_pes())
+      call shmem_put8(whole, first, 2, next)
+      call shmem_put8(number, second, 2, next)
+      call shmem_barrier_all()
+      if (whole(2) .ne. 7 .or. number(1) .ne. 8.0) call shmem_global_exit(3)
+      call shmem_finalize()
+      end
+";
+
+#[test]
+fn an_old_program_with_cmake() {
+    let (Some(cmake), Some(_)) = (system::find(&["cmake"]), system::find(&["gfortran"])) else {
+        return println!("not tested: cmake or gfortran is not installed");
+    };
+    let folder = tree::fresh("packages-old");
+    let project = "cmake_minimum_required(VERSION 3.16)\nproject(old Fortran)\nfind_package(OpenSHMEM REQUIRED)\n\
+                   add_executable(old old.f)\ntarget_link_libraries(old PRIVATE OpenSHMEM::Fortran)\n";
+    std::fs::write(folder.join("CMakeLists.txt"), project).expect("a project");
+    std::fs::write(folder.join("old.f"), OLD).expect("a program");
+    let run = || Job::new(&cmake).directory(&folder).limit(120);
+    let prefix = format!("-DCMAKE_PREFIX_PATH={}", tree::prefix().display());
+    run().args(["-S", ".", "-B", "build", &prefix]).run().expect_code(0);
+    run().args(["--build", "build"]).run().expect_code(0);
+    Job::oshrun(2).arg(folder.join("build/old")).run().expect_code(0);
 }
 
 /// Where there are no module files of the Fortran compiler, that is said, and the example leaves out what uses them.

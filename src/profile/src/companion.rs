@@ -9,7 +9,7 @@ use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::time::{Duration, Instant};
 
 use crate::segment::handover::Handover;
@@ -26,6 +26,8 @@ pub const BY_VARIABLES: &str = "otlp";
 const START: Duration = Duration::from_secs(10);
 /// How long a snapshot may take.
 const SNAPSHOT: Duration = Duration::from_secs(5);
+/// Between two looks whether another thread has its answer.
+const PAUSE: Duration = Duration::from_millis(5);
 /// How long its last exports may take, and a little.
 const LAST: Duration = Duration::from_millis(2500);
 /// How long numbers are served after the end of a job that nobody fetches.
@@ -130,7 +132,9 @@ pub struct Companions(Vec<Companion>);
 /// One of them.
 #[derive(Debug)]
 struct Companion {
-    stream: Mutex<UnixStream>,
+    stream: UnixStream,
+    /// Held by whoever waits for an answer.
+    answers: Mutex<()>,
     what: &'static str,
     url: String,
 }
@@ -165,7 +169,7 @@ impl Companions {
     /// # Errors
     /// What the system answered.
     pub fn take(&self, segment: BorrowedFd<'_>) -> io::Result<()> {
-        self.0.iter().try_for_each(|one| Handover::over(one.lock().as_fd(), segment))
+        self.0.iter().try_for_each(|one| Handover::over(one.stream.as_fd(), segment))
     }
 
     /// Has the numbers of this moment written.
@@ -194,7 +198,7 @@ impl Companion {
         let child = Spawned::new(tool, arguments, variables_without(&NOT_FOR_IT), streams).map_err(failed)?;
         // The other end is the child's alone.
         drop(theirs);
-        let companion = Companion { stream: Mutex::new(mine), what, url: String::new() };
+        let companion = Companion { stream: mine, answers: Mutex::new(()), what, url: String::new() };
         let said = companion.read_until(b"\n\n", within);
         // It has gone on as another process before it said anything, which ends with this connection if it is not
         // ready. What has not is something else, and ends now. Whoever takes all children here may have been first.
@@ -209,8 +213,17 @@ impl Companion {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, UnixStream> {
-        self.stream.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The right to wait for an answer, unless another thread has it until then: what ends does not wait for longer
+    /// because a snapshot is asked for.
+    fn turn(&self, until: Instant) -> Option<MutexGuard<'_, ()>> {
+        loop {
+            match self.answers.try_lock() {
+                Ok(turn) => return Some(turn),
+                Err(TryLockError::Poisoned(turn)) => return Some(turn.into_inner()),
+                Err(TryLockError::WouldBlock) if Instant::now() < until => std::thread::sleep(PAUSE),
+                Err(TryLockError::WouldBlock) => return None,
+            }
+        }
     }
 
     fn ask(&self, what: &str, at_most: Duration) {
@@ -220,7 +233,7 @@ impl Companion {
     }
 
     fn say(&self, what: &str) -> io::Result<()> {
-        crate::segment::handover::tell(self.lock().as_fd(), what.as_bytes())
+        crate::segment::handover::tell(self.stream.as_fd(), what.as_bytes())
     }
 
     /// Waits for the answer.
@@ -230,7 +243,8 @@ impl Companion {
 
     fn read_until(&self, end: &[u8], at_most: Duration) -> String {
         let until = Instant::now() + at_most;
-        let mut stream = self.lock();
+        let Some(_turn) = self.turn(until) else { return String::new() };
+        let mut stream = &self.stream;
         let mut text = Vec::new();
         let mut byte = [0];
         while !text.ends_with(end) {
@@ -264,6 +278,8 @@ pub fn announce(who: &str, companions: &Companions) {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
+
     use super::*;
 
     #[test]
@@ -306,6 +322,17 @@ mod tests {
         assert!(message(None).contains("neither beside"));
         assert!(message(Some(Path::new("/nowhere/oshprof"))).contains("/nowhere/oshprof: No such file"));
         assert!(message(Some(Path::new("/bin/true"))).contains("/bin/true did not begin"));
+    }
+
+    #[test]
+    fn an_end_does_not_wait_for_a_snapshot() {
+        let (mine, theirs) = UnixStream::pair().unwrap();
+        let one = Companion { stream: mine, answers: Mutex::new(()), what: "metrics", url: String::new() };
+        let snapshot = one.answers.lock().unwrap();
+        assert_eq!(one.read_until(b"\n", Duration::from_millis(20)), "");
+        drop(snapshot);
+        (&theirs).write_all(b"written\n").unwrap();
+        assert_eq!(one.read_until(b"\n", Duration::from_secs(60)), "written\n");
     }
 
     #[test]

@@ -5,8 +5,8 @@ use std::ptr::NonNull;
 
 use crate::{Error, Pe, Shmem, ffi};
 
-/// Elements of an array, and bytes of each.
-type Shape = [u64; 2];
+/// Elements of an array, bytes of each, and where it begins: the distance from a block that is alike on all PEs.
+type Shape = [u64; 3];
 
 /// A symmetric block, by which the PEs compare.
 #[derive(Debug)]
@@ -31,18 +31,25 @@ impl Shmem {
     }
 
     /// Panics on all PEs where these give different shapes: an index that is checked against this PE's length has to be
-    /// one on every PE.
-    pub(crate) fn compare_shapes(&self, shapes: NonNull<Shapes>, own: Shape) {
-        if all_have(shapes.as_ptr(), own) {
+    /// one on every PE, and what is at an address here, at that address there. `start`: of the array, or null.
+    pub(crate) fn compare_shapes(&self, shapes: NonNull<Shapes>, [len, size]: [usize; 2], start: *const u8) {
+        let place = if start.is_null() { 0 } else { start.addr().wrapping_sub(shapes.as_ptr().addr()) };
+        if all_have(shapes.as_ptr(), [len, size, place].map(|word| word as u64)) {
             return;
         }
         let world = self.world();
         let mut all = world.pes().map(|pe| (pe.number(), shape_of(shapes.as_ptr(), pe)));
-        let (pe, [len, size]) = all.next().expect("a job has a PE 0");
-        let other = all.find(|(_, shape)| *shape != [len, size]);
+        let (pe, shape) = all.next().expect("a job has a PE 0");
+        let other = all.find(|(_, other)| *other != shape);
         // Nobody ends the job before all have read.
         self.sync_all();
-        let (other_pe, [other_len, other_size]) = other.expect("one that differs from PE 0");
+        let (other_pe, [other_len, other_size, _]) = other.expect("one that differs from PE 0");
+        let [len, size, _] = shape;
+        assert!(
+            [other_len, other_size] != [len, size],
+            "an array of {len} elements of {size} bytes begins elsewhere on PE {pe} than on PE {other_pe}: all PEs drop \
+             arrays in the same order, and these have not"
+        );
         panic!(
             "all PEs allocate an array together, but PE {pe} one of {len} elements of {size} bytes, and PE {other_pe} \
              one of {other_len} elements of {other_size} bytes"
@@ -57,7 +64,7 @@ fn all_have(shapes: *mut Shapes, own: Shape) -> bool {
     let greatest = unsafe {
         (*shapes).own = [own, complement];
         let (dest, source) = ((&raw mut (*shapes).greatest).cast(), (&raw const (*shapes).own).cast());
-        ffi::shmem_uint64_max_reduce(ffi::TEAM_WORLD, dest, source, 4);
+        ffi::shmem_uint64_max_reduce(ffi::TEAM_WORLD, dest, source, 2 * size_of::<Shape>() / size_of::<u64>());
         (*shapes).greatest
     };
     greatest == [own, complement]
@@ -65,7 +72,7 @@ fn all_have(shapes: *mut Shapes, own: Shape) -> bool {
 
 /// What a PE has given.
 fn shape_of(shapes: *const Shapes, pe: Pe) -> Shape {
-    let mut shape = [0; 2];
+    let mut shape = Shape::default();
     // SAFETY: a block that all PEs have, and as many bytes here.
     unsafe {
         let from = (&raw const (*shapes).own[0]).cast();

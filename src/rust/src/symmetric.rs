@@ -25,14 +25,15 @@ impl Shmem {
     /// [`Error::NoRoom`], on all PEs.
     ///
     /// # Panics
-    /// On all PEs, where these give different lengths or types of another size.
+    /// On all PEs, where these give different lengths or types of another size, or have dropped arrays in different
+    /// orders before.
     pub fn alloc<T: Element>(&self, len: usize) -> Result<Symmetric<'_, T>, Error> {
         const { assert!(align_of::<T>() <= 16 && size_of::<T>() > 0) };
         let shapes = self.shapes()?;
         let count = len.max(1);
         // SAFETY: initialized, as self is there. The library checks the product.
         let start = unsafe { ffi::shmem_calloc(count, size_of::<T>()) };
-        self.compare_shapes(shapes, [len as u64, size_of::<T>() as u64]);
+        self.compare_shapes(shapes, [len, size_of::<T>()], start.cast());
         let start = NonNull::new(start.cast()).ok_or(Error::NoRoom { bytes: count.saturating_mul(size_of::<T>()) })?;
         Ok(Symmetric { start, len, _shmem: PhantomData })
     }

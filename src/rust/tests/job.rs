@@ -94,6 +94,11 @@ fn lengths_are_compared() {
             ("length", 2) => drop(shmem.alloc::<u64>(100_000)),
             ("room", 1) => drop(shmem.alloc::<u64>(1 << 50)),
             ("type", 1) => drop(shmem.alloc::<u32>(10)),
+            ("order", rank) => {
+                let [a, b] = [1000, 10].map(|len| shmem.alloc::<u64>(len).expect("room in the heap"));
+                let _kept = if rank == 0 { (drop(a), b) } else { (drop(b), a) };
+                drop(shmem.alloc::<u64>(500));
+            }
             _ => drop(shmem.alloc::<u64>(10)),
         }
         println!("all went on");
@@ -109,6 +114,9 @@ fn lengths_are_compared() {
         assert!(text.contains("PE 0 one of 10 elements of 8 bytes") && text.contains(other), "{what}: {text}");
         assert!(!text.contains("all went on"), "{what}: {text}");
     }
+    let (status, text) = job("3", "lengths_are_compared", "order");
+    assert_eq!(status, Some(101), "{text}");
+    assert!(text.contains("begins elsewhere on PE 0 than on PE 1") && !text.contains("all went on"), "{text}");
     assert_eq!(job("3", "lengths_are_compared", "equal").0, Some(0));
 }
 

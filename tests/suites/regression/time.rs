@@ -139,8 +139,11 @@ fn a_signal_ends_a_gate_and_what_it_started() {
 
 #[test]
 fn calibration_says_what_can_be_seen() {
-    let outcome = oshprof(&["gate", "--calibrate", "--pairs", "10..10", "--base", &command("BASE", "1")]).run();
+    let page = tree::fresh("regression/calibration").join("page.html");
+    let gate = oshprof(&["gate", "--calibrate", "--pairs", "10..10", "--base", &command("BASE", "1")]);
+    let outcome = gate.args(["--html", page.to_str().unwrap()]).run();
     outcome.expect_code(0).expect_text(&["10 pairs of the same program", "40 pairs see", "run *", "waiting *"]);
+    assert!(std::fs::read_to_string(&page).unwrap().contains("Pellucid comparison"));
 }
 
 #[test]

@@ -6,6 +6,7 @@ use crate::mode::{Mode, mode};
 use crate::response;
 use crate::tree::Tree;
 use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
 
 /// What the user asks for.
 #[derive(Debug, PartialEq, Eq)]
@@ -78,7 +79,7 @@ pub fn plan(with: &With, args: &[OsString]) -> Request {
     match shown {
         Some(Show::Compile) => return Request::Show(compile_options(with, &read)),
         Some(Show::Link) => return Request::Show(link_options(with, mode)),
-        Some(Show::IncludeFolders) => return Request::Show(vec![tree.include.clone().into()]),
+        Some(Show::IncludeFolders) => return Request::Show(include_folders(with, &read)),
         Some(Show::LibraryFolders) => return Request::Show(vec![tree.lib.clone().into()]),
         Some(Show::Libraries) => return Request::Text(libraries(with).join(" ")),
         Some(Show::Compiler) => return Request::Show(compiler.to_vec()),
@@ -112,6 +113,13 @@ fn compile_options(with: &With, args: &[OsString]) -> Vec<OsString> {
         options.extend(toolchain.options(with.tree));
     }
     options
+}
+
+/// Those of [`compile_options`] that name a folder: of headers, and of modules where there are some.
+fn include_folders(with: &With, args: &[OsString]) -> Vec<OsString> {
+    let options = compile_options(with, args);
+    let folders = options.iter().filter_map(|option| option.as_bytes().strip_prefix(b"-I"));
+    folders.map(|path| OsStr::from_bytes(path).to_owned()).collect()
 }
 
 /// Names of the libraries, as linkers have them.

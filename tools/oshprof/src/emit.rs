@@ -82,7 +82,12 @@ pub fn all(found: &Comparison, base: &[&Run], new: &[&Run], output: &Output) -> 
             OutputForm::Markdown => markdown::comment(found, &output.id),
         })
     });
-    let mut failed = printed.is_some_and(|printed| printed != ExitCode::SUCCESS);
+    beside(printed.unwrap_or(ExitCode::SUCCESS), found, base, new, output)
+}
+
+/// The same where standard output has what it gets already, and how that went.
+pub fn beside(printed: ExitCode, found: &Comparison, base: &[&Run], new: &[&Run], output: &Output) -> ExitCode {
+    let mut failed = printed != ExitCode::SUCCESS;
     let files = [
         output.html.as_ref().map(|to| (to, html::page(found, base, new))),
         output.junit.as_ref().map(|to| (to, junit::report(found))),

@@ -24,7 +24,9 @@ if(NOT TARGET OpenSHMEM::OpenSHMEM)
   set_target_properties(OpenSHMEM::OpenSHMEM PROPERTIES
     IMPORTED_LOCATION "${_openshmem_root}/lib/libsma.so.1"
     IMPORTED_SONAME "libsma.so.1"
-    INTERFACE_INCLUDE_DIRECTORIES "${_openshmem_root}/include")
+    INTERFACE_INCLUDE_DIRECTORIES "${_openshmem_root}/include"
+    # An installed program finds the library, too: CMake takes what it adds itself out of that.
+    INTERFACE_LINK_OPTIONS "SHELL:-Xlinker -rpath -Xlinker \"${_openshmem_root}/lib\"")
 
   add_library(OpenSHMEM::static STATIC IMPORTED)
   set_target_properties(OpenSHMEM::static PROPERTIES
@@ -36,6 +38,11 @@ endif()
 if(EXISTS "${_openshmem_root}/lib/libsmaf.so.1")
   if(NOT TARGET OpenSHMEM::Fortran)
     add_library(OpenSHMEM::Fortran SHARED IMPORTED)
+  endif()
+  set(_openshmem_gnu "$<COMPILE_LANG_AND_ID:Fortran,GNU>")
+  set(_openshmem_options "$<${_openshmem_gnu}:-fcray-pointer>")
+  if(CMAKE_Fortran_COMPILER_VERSION VERSION_GREATER_EQUAL 10)
+    list(APPEND _openshmem_options "$<${_openshmem_gnu}:-fallow-argument-mismatch>")
   endif()
   # Where Fortran is enabled after a first find_package, a second one finds the modules.
   set(_openshmem_includes "${_openshmem_root}/include")
@@ -53,9 +60,13 @@ if(EXISTS "${_openshmem_root}/lib/libsmaf.so.1")
   set_target_properties(OpenSHMEM::Fortran PROPERTIES
     IMPORTED_LOCATION "${_openshmem_root}/lib/libsmaf.so.1"
     IMPORTED_SONAME "libsmaf.so.1"
+    # As oshfort: Cray pointers, and buffers of any type.
+    INTERFACE_COMPILE_OPTIONS "${_openshmem_options}"
     INTERFACE_INCLUDE_DIRECTORIES "${_openshmem_includes}"
     INTERFACE_LINK_LIBRARIES "OpenSHMEM::OpenSHMEM")
   unset(_openshmem_includes)
+  unset(_openshmem_options)
+  unset(_openshmem_gnu)
   unset(_openshmem_modules)
   unset(_openshmem_gfortran)
 endif()

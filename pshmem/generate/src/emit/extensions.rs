@@ -283,6 +283,7 @@ TWINS
  */
 #ifdef SHMEMX_PAPER_NAMES
 typedef shmemx_aset shmem_aset;
+typedef shmemx_offset_fn shmem_offset_fn;
 typedef shmemx_request_handle_t shmem_request_handle_t;
 PAPER
 #endif

@@ -13,6 +13,7 @@ use super::common::CommonSettings;
 use super::key_values::KeyValues;
 use super::last_words::LastWords;
 use super::round::Round;
+use super::spare::Spare;
 use crate::base::{Cause, Fault};
 use crate::os::alive::Alive;
 use crate::os::crash::{Crashed, Place};
@@ -161,6 +162,8 @@ pub struct Job {
     first: u32,
     local: u32,
     npes: u32,
+    /// Parts of the file that this process has taken, and needs no more.
+    spare: Spare,
 }
 
 // SAFETY: everything behind `base` is atomic or constant after creation.
@@ -202,7 +205,7 @@ impl Job {
             (*header).npes = npes;
             (*header).cpus = cpus;
         }
-        Ok(Self { fd, base, first, local, npes })
+        Ok(Self { fd, base, first, local, npes, spare: Spare::default() })
     }
 
     /// The job file that a launcher handed to this process.
@@ -248,7 +251,7 @@ impl Job {
             return Err(wrong("is too short"));
         }
         let base = mmap::shared(fd.as_raw_fd(), 0, control_bytes(local, npes), None)?;
-        Ok(Self { fd, base, first, local, npes })
+        Ok(Self { fd, base, first, local, npes, spare: Spare::default() })
     }
 
     /// The file, to be inherited by PEs.
@@ -313,13 +316,32 @@ impl Job {
         self.header().laid_out.fetch_max(bytes as u64, Ordering::AcqRel);
     }
 
-    /// Takes further bytes of the file, which no other PE has; gives where they begin, at a multiple of `align`.
+    /// Takes bytes of the file, which no other PE has; gives where they begin, at a multiple of `align`.
     pub(crate) fn take(&self, bytes: usize, align: usize) -> Result<usize, Fault> {
-        let room = (bytes + align) as u64;
-        let at = self.header().laid_out.fetch_add(room, Ordering::AcqRel) as usize;
-        let begin = mmap::round_up(at, align);
-        mmap::extend(self.fd(), begin + bytes)?;
-        Ok(begin)
+        self.spare.take(bytes, align).map_or_else(|| self.take_further(bytes, align), Ok)
+    }
+
+    fn take_further(&self, bytes: usize, align: usize) -> Result<usize, Fault> {
+        let laid_out = &self.header().laid_out;
+        let behind = |at: u64| {
+            let end = at.checked_add(bytes as u64)?.checked_add(align as u64)?;
+            (end <= libc::off_t::MAX as u64).then_some(end)
+        };
+        let Ok(at) = laid_out.fetch_update(Ordering::AcqRel, Ordering::Acquire, behind) else {
+            return Err(Fault::from(Cause::Startup("the job's memory file cannot be as large".into())));
+        };
+        let begin = mmap::round_up(at as usize, align);
+        mmap::extend(self.fd(), begin + bytes).map(|()| begin).inspect_err(|_| {
+            // Whoever has taken more meanwhile keeps what lies before.
+            let end = behind(at).unwrap_or(at);
+            let _ = laid_out.compare_exchange(end, at, Ordering::AcqRel, Ordering::Acquire);
+        })
+    }
+
+    /// Gives back what this PE has taken, and nobody uses: it reads as zeros when it is taken again.
+    pub(crate) fn give_back(&self, begin: usize, bytes: usize) {
+        mmap::release(self.fd(), begin, bytes);
+        self.spare.give(begin..begin + bytes);
     }
 
     /// The same file, mapped once more.

@@ -19,6 +19,7 @@ mod reminder;
 mod rendezvous;
 pub mod ring;
 pub mod round;
+mod spare;
 pub mod talk;
 mod value;
 pub mod wireup;

@@ -271,9 +271,9 @@ pub fn count(nreduce: i32) -> Result<usize, Fault> {
 }
 
 /// Writes the request of a call where the caller has a place for it; without one, the next quiet or barrier completes
-/// the call. Gives 0, or -1 for an invalid team.
+/// the call. Gives 0, or -1 for an invalid team, where the place says that there is no request.
 pub fn give(place: *mut Request, begun: Begun) -> Result<i32, Fault> {
-    let Some(request) = begun? else { return Ok(-1) };
+    let Some(request) = begun? else { return deliver(place, Request::INVALID).map(|()| -1) };
     if place.is_null() {
         uses::without_handle(request);
         request::detach(request);

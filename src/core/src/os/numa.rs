@@ -7,6 +7,8 @@ use std::ops::RangeInclusive;
 
 /// Nodes that a mask of this module has room for.
 const NODES: usize = 1024;
+/// Memory of the node that asks for it, unless the process wants it otherwise.
+const MPOL_DEFAULT: libc::c_int = 0;
 /// Memory of the given nodes, and of no others.
 const MPOL_BIND: libc::c_int = 2;
 
@@ -65,6 +67,16 @@ pub unsafe fn bind(start: *mut u8, bytes: usize, node: u32) -> Result<(), i32> {
         libc::ENOSYS => Err(libc::EINVAL),
         error => Err(error),
     }
+}
+
+/// Has pages of a mapping come from where any do: a part of a file stays bound when it is mapped anew.
+///
+/// # Safety
+/// As [`bind`].
+pub unsafe fn unbind(start: *mut u8, bytes: usize) {
+    let none = std::ptr::null::<u64>();
+    // A kernel that refuses has bound nothing either. SAFETY: the caller's; there is no mask.
+    unsafe { libc::syscall(libc::SYS_mbind, start, bytes, MPOL_DEFAULT, none, 0, 0) };
 }
 
 #[cfg(test)]

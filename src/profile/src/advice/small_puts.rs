@@ -45,6 +45,7 @@ fn puts(
     }
     let to = to.map_or("others".to_owned(), |pe| format!("PE {pe}"));
     let bytes = most.bytes / most.calls.max(1);
+    let (signals, _) = sum(profile, |r| of(r) && r.class == Class::Signal);
     Some(Finding {
         what: format!("many small puts to one PE: PE {} makes {} to {to}", worst.pe, shown_count(most.calls)),
         evidence: format!(
@@ -52,7 +53,11 @@ fn puts(
             shown_sum(profile, of),
             costliest(profile, symbols, |name| name.contains("put") || name.ends_with("_p"))
         ),
-        try_this: "collect them in a buffer and send it with one put, or use shmem_iput for a stride",
+        try_this: if 2 * signals > puts {
+            "collect them in a buffer and send it with one shmem_put_signal, whose signal tells of all of them"
+        } else {
+            "collect them in a buffer and send it with one put, or use shmem_iput for a stride"
+        },
         share,
     })
 }

@@ -230,14 +230,19 @@ fn issuing_ns(pe: &Pe) -> u64 {
     all.min(pe.tables.nbi.ns.saturating_sub(pe.tables.nbi.blocked_ns))
 }
 
+/// Whether a routine is a put, with a signal or without.
+fn is_put(r: &Routine) -> bool {
+    r.class == Class::Put || (r.class == Class::Signal && r.name.contains("put"))
+}
+
 /// Whether a routine is a put that blocks.
 pub fn is_blocking_put(r: &Routine) -> bool {
-    r.class == Class::Put && !r.name.contains("_nbi")
+    is_put(r) && !r.name.contains("_nbi")
 }
 
 /// Whether a routine is a put that does not block.
 pub fn is_nbi_put(r: &Routine) -> bool {
-    r.class == Class::Put && r.name.contains("_nbi")
+    is_put(r) && r.name.contains("_nbi")
 }
 
 fn small(r: &Routine) -> u64 {

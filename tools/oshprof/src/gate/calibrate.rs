@@ -51,12 +51,13 @@ pub(super) fn run(request: &Request) -> Result<ExitCode, Failure> {
     for doubt in machine::doubts(&facts, found.sides[0].shape.npes) {
         out.push_str(&format!("note: {doubt}\n"));
     }
-    if request.options.output.on_standard_output() == Ok(Some(emit::OutputForm::Text)) {
-        return Ok(print(&out));
-    }
-    // For programs: as a comparison that never fails.
+    // For programs and pages: as a comparison that never fails.
     found.decide(&Rules { strict: false, ..rules.clone() }, true);
     found.exit = 0;
     found.sides.iter_mut().for_each(|side| (side.name, side.facts) = (base.to_owned(), facts.clone()));
-    Ok(emit::all(&found, &[], &[], &request.options.output))
+    let output = &request.options.output;
+    Ok(match output.on_standard_output() {
+        Ok(Some(emit::OutputForm::Text)) => emit::beside(print(&out), &found, &[], &[], output),
+        _ => emit::all(&found, &[], &[], output),
+    })
 }

@@ -6,13 +6,14 @@ use super::{Group, OPEN, Open, SpaceHandle};
 use crate::base::{Cause, Fault, report};
 use crate::collectives::nonblocking;
 use crate::memory::allocator;
-use crate::memory::spaces::{Parts, SPACES, Spaces};
+use crate::memory::spaces::{Pages, Parts, SPACES, Spaces};
 use crate::team::aset::{self, Opaque};
 use crate::team::contribution::Kind;
 use crate::team::{Handle as Team, World};
 use crate::transport::SegmentId;
 use std::ffi::{CStr, c_char};
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -164,6 +165,26 @@ impl Making {
         made
     }
 
+    /// The memory, here and of others.
+    fn fill(&self, spaces: &Spaces, number: u16, base: usize, name: Arc<str>) -> Result<SpaceHandle, Fault> {
+        let map = &self.w.map;
+        let local = |pe: i32| (pe.wrapping_sub(map.first_pe) as u32) < map.local_pes;
+        let near: Vec<i32> = self.group.pes.iter().filter(|pe| local(*pe)).collect();
+        let first = near.first() == Some(&map.me);
+        let taken = if first { pages::take(&self.wish, near.len()) } else { Ok(pages::Source::default()) };
+        let extent = taken.as_ref().ok().and_then(pages::Source::extent);
+        match self.share(number, base, &name, (&near, taken)) {
+            Ok((pages, keys)) => self.enter(spaces, (number, name), (pages, extent), (near, keys)),
+            Err(fault) => {
+                // None has it, but where one is lost, who may have told some of the others.
+                if !fault.is_loss() {
+                    pages::give_back(extent);
+                }
+                Err(fault)
+            }
+        }
+    }
+
     /// A number and an address that are free on all members. Each of them has room for the space from now on, or none.
     fn choose(&self, spaces: &Spaces) -> Result<(u16, usize), Fault> {
         let mut hasher = DefaultHasher::new();
@@ -193,18 +214,21 @@ impl Making {
         }
     }
 
-    /// The memory, here and of others.
-    fn fill(&self, spaces: &Spaces, number: u16, base: usize, name: Arc<str>) -> Result<SpaceHandle, Fault> {
+    /// Maps what the first member of each host has taken, and has the network reach it: on all members, or on none. Gives
+    /// this PE's pages, and what each member has to know of those of others.
+    fn share(
+        &self,
+        number: u16,
+        base: usize,
+        name: &Arc<str>,
+        (near, taken): (&[i32], Result<pages::Source, Failed>),
+    ) -> Result<(Pages, Vec<u64>), Fault> {
         let (w, pes) = (self.w, &self.group.pes);
-        let local = |pe: i32| (pe.wrapping_sub(w.map.first_pe) as u32) < w.map.local_pes;
-        let near: Vec<i32> = pes.iter().filter(|pe| local(*pe)).collect();
-        let first = near.first() == Some(&w.map.me);
-        let taken = if first { pages::take(&self.wish, near.len()) } else { Ok(pages::Source::default()) };
         let (source, failed) = match &taken {
             Ok(source) => (source.words(), None),
             Err(failed) => ([0; 2], Some(*failed)),
         };
-        let words = self.tell(&name, failed, &source)?;
+        let words = self.tell(name, failed, &source)?;
         let of = |pe: i32| pes.index_of(pe).map_or([0; 2], |member| [words[2 * member], words[2 * member + 1]]);
         let source = near.first().map_or([0; 2], |first| of(*first));
         let index = near.iter().position(|pe| *pe == w.map.me).unwrap_or(0);
@@ -214,19 +238,29 @@ impl Making {
             Err(failed) => Err(*failed),
         };
         let (key, failed) = key.map_or_else(|failed| ([0; 2], Some(failed)), |key| (key, None));
-        let told = self.tell(&name, failed, &key);
+        let told = self.tell(name, failed, &key);
         // Others have it open by now, or there is none.
         drop(taken);
         let keys = told?;
-        let pages = mapped.map_err(|failed| refused(&name, failed, None))?;
-        if let Some(transport) = w.map.transport {
+        mapped.map(|pages| (pages, keys)).map_err(|failed| refused(name, failed, None))
+    }
+
+    /// All members have the memory: from now on it is a space.
+    fn enter(
+        &self,
+        spaces: &Spaces,
+        (number, name): (u16, Arc<str>),
+        (pages, extent): (Pages, Option<Range<usize>>),
+        (near, keys): (Vec<i32>, Vec<u64>),
+    ) -> Result<SpaceHandle, Fault> {
+        let pes = &self.group.pes;
+        if let Some(transport) = self.w.map.transport {
             for (pe, key) in pes.iter().zip(keys.as_chunks::<2>().0) {
                 transport.introduce(pe, SegmentId(number), &key.map(u64::to_ne_bytes).concat())?;
             }
         }
         let members = pes.clone();
         let has = Box::new(move |pe| members.index_of(pe).is_some());
-        let extent = pages::extent(source, index, pages.stride);
         let (segment, size, len) = (SegmentId(number), pes.size(), self.wish.bytes);
         let space = spaces.insert(Parts { segment, name, size, has, len, pages, near });
         // Who holds a number has room.

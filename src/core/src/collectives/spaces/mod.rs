@@ -22,11 +22,10 @@ use crate::bootstrap::job::Job;
 use crate::context::order;
 use crate::memory::allocator::GRANULE;
 use crate::memory::spaces::{SPACES, Space};
-use crate::os::mmap;
 use crate::team::World;
 use crate::team::contribution::Kind;
 use crate::team::pe_list::PeList;
-use std::os::fd::AsRawFd;
+use std::ops::Range;
 use std::ptr::null_mut;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -102,8 +101,9 @@ impl Group {
 struct Open {
     space: Arc<Space>,
     group: Group,
-    /// Where its pages are in the job's file; `None`: they are in one of their own.
-    extent: Option<usize>,
+    /// What this PE has taken of the job's file for all members of its host; `None`: another one has, or they are in a
+    /// file of their own.
+    extent: Option<Range<usize>>,
 }
 
 #[inline]
@@ -223,8 +223,8 @@ fn end(w: &World, open: &Open, is_unused: bool) {
     if let Some(spaces) = w.map.spaces {
         spaces.remove(&open.space);
     }
-    if let (Some(at), Some(job), true) = (open.extent, JOB.get(), is_unused) {
-        mmap::release(job.fd().as_raw_fd(), at, open.space.pages.stride);
+    if is_unused {
+        pages::give_back(open.extent.clone());
     }
 }
 

@@ -8,6 +8,7 @@ use crate::memory::spaces::{ALIGN, Pages};
 use crate::os::{huge, mmap, numa, process};
 use crate::team::World;
 use crate::transport::SegmentId;
+use std::ops::Range;
 use std::os::fd::{AsRawFd, OwnedFd};
 
 /// What is asked for.
@@ -88,8 +89,9 @@ fn fail<T>(what: What, error: i32) -> Result<T, Failed> {
 /// Where the memory of the host's members is.
 #[derive(Debug, Default)]
 pub(super) struct Source {
-    /// In the job's file: where.
+    /// In the job's file: where, and how much there this PE has taken.
     at: usize,
+    bytes: usize,
     /// A file of its own, which stays open until all have it.
     file: Option<OwnedFd>,
 }
@@ -101,6 +103,11 @@ impl Source {
             None => [self.at as u64, 0],
             Some(file) => [file.as_raw_fd() as u64, u64::from(process::id() as u32)],
         }
+    }
+
+    /// The part of the job's file that this PE has taken; `None`: none.
+    pub fn extent(&self) -> Option<Range<usize>> {
+        (self.bytes > 0).then(|| self.at..self.at + self.bytes)
     }
 }
 
@@ -126,13 +133,13 @@ pub(super) fn take(wish: &Wish, count: usize) -> Result<Source, Failed> {
     if of_pool {
         let file = huge::memfd(c"pellucid-space", wish.page).or_else(|error| fail(What::Pool, error))?;
         return match mmap::grow(file.as_raw_fd(), bytes) {
-            Ok(()) => Ok(Source { at: 0, file: Some(file) }),
+            Ok(()) => Ok(Source { file: Some(file), ..Source::default() }),
             Err(_) => fail(What::Room, libc::EFBIG),
         };
     }
     let align = if stride.is_multiple_of(ALIGN) { ALIGN } else { mmap::PAGE };
     match JOB.get().map(|job| job.take(bytes, align)) {
-        Some(Ok(at)) => Ok(Source { at, file: None }),
+        Some(Ok(at)) => Ok(Source { at, bytes, file: None }),
         _ => fail(What::Room, libc::EFBIG),
     }
 }
@@ -186,16 +193,20 @@ pub(super) fn map(
             huge::advise(view, stride * count);
         }
     }
+    let Some(node) = wish.node else {
+        // SAFETY: mapped above.
+        unsafe { numa::unbind(own, stride) };
+        return Ok(pages);
+    };
     // SAFETY: mapped above.
-    match wish.node.map(|node| unsafe { numa::bind(own, stride, node) }) {
-        None | Some(Ok(())) => Ok(pages),
-        Some(Err(error)) => fail(What::Bind, error),
-    }
+    unsafe { numa::bind(own, stride, node) }.map(|()| pages).or_else(|error| fail(What::Bind, error))
 }
 
-/// Where a part is in the job's file; `None`: it is in none.
-pub(super) fn extent([at, pid]: [u64; 2], index: usize, stride: usize) -> Option<usize> {
-    (pid == 0).then_some(at as usize + index * stride)
+/// Gives back what a PE has taken of the job's file, once no member uses it.
+pub(super) fn give_back(extent: Option<Range<usize>>) {
+    if let (Some(extent), Some(job)) = (extent, JOB.get()) {
+        job.give_back(extent.start, extent.len());
+    }
 }
 
 /// Has the network reach it. Gives what others have to know.

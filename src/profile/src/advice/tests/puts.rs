@@ -1,0 +1,59 @@
+//! Small puts, and what is called between them.
+
+use super::*;
+
+#[test]
+fn fences_that_nobody_looks_between() {
+    let put = routine("shmem_long_p", Class::Put, 20_000, 8, 100 * MS);
+    let fence = routine("shmem_fence", Class::Order, 20_000, 0, 100 * MS);
+    let wait = routine("shmem_long_wait_until", Class::Wait, 20_000, 0, 10 * MS);
+    assert_eq!(names(&profile(&[put.clone(), fence.clone()], 0.25)), ["quiet-often"]);
+    assert_eq!(names(&profile(&[put, fence, wait], 0.25)), ["library-time"]);
+}
+
+/// Large puts take their time for their bytes.
+#[test]
+fn small_puts_are_those_of_routines_with_small_ones() {
+    let small = routine("shmem_char_p", Class::Put, 20_000, 1, 100 * MS);
+    let large = routine("shmem_putmem", Class::Put, 200, 1 << 20, 600 * MS);
+    let found = findings(&profile(&[small, large], 0.9));
+    assert_eq!(found[0].0, "small-puts");
+    assert!((found[0].1.share - 0.1).abs() < 1e-9, "{:?}", found[0].1);
+}
+
+/// What somebody waits for, or what stands between two meetings, cannot be sent with the next.
+#[test]
+fn messages_that_are_awaited_are_not_small_ones_to_be_collected() {
+    let put = |calls| routine("shmem_long_put", Class::Put, calls, 32, 150 * MS);
+    let wait = |calls| routine("shmem_long_wait_until", Class::Wait, calls, 0, 20 * MS);
+    let barrier = |calls| routine("shmem_barrier_all", Class::Barrier, calls, 0, 20 * MS);
+    let numbers = [("requests", 8000), ("request_entries", 8100), ("bytes_out", 512_000)];
+    let over = |routines: &[Routine]| names(&on_network(profile(routines, 0.25), &numbers));
+    assert_eq!(over(&[put(8000), wait(8000)]), [""; 0]);
+    assert_eq!(over(&[put(8000), wait(800)]), ["network-small"]);
+    let within = |routines: &[Routine]| names(&profile(routines, 0.9));
+    assert_eq!(within(&[put(20_000), wait(20_000)]), [""; 0]);
+    assert_eq!(within(&[put(20_000), barrier(20_000)]), [""; 0]);
+    assert_eq!(within(&[put(20_000), wait(200)]), ["small-puts"]);
+}
+
+/// Signals belong to puts: one of them may tell of many values.
+#[test]
+fn puts_with_signals_are_puts() {
+    let signals = |name, waits| {
+        let put = routine(name, Class::Signal, 20_000, 8, 400 * MS);
+        let mut all = profile(&[put, routine("shmem_signal_wait_until", Class::Wait, waits, 0, 10 * MS)], 0.9);
+        for pe in &mut all.pes {
+            let put = Traffic { calls: 20_000, bytes: 160_000 };
+            pe.tables.peers = vec![Peer { pe: Some((pe.pe + 1) % 4), put, ..Peer::default() }];
+        }
+        all
+    };
+    for name in ["shmem_long_put_signal", "shmem_putmem_signal_nbi"] {
+        let found = findings(&signals(name, 200));
+        assert_eq!((found.len(), found[0].0), (1, "small-puts"), "{name}: {found:?}");
+        assert!(found[0].1.try_this.contains("one shmem_put_signal"), "{found:?}");
+        // Each is a message that somebody waits for.
+        assert!(!names(&signals(name, 20_000)).contains(&"small-puts"));
+    }
+}
