@@ -23,6 +23,10 @@ pub fn receive(socket: BorrowedFd<'_>, bytes: &mut [u8]) -> io::Result<(usize, O
     // SAFETY: everything that the message points to lives until the call returns and is as long as said.
     let got = unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut message, libc::MSG_CMSG_CLOEXEC) };
     let got = usize::try_from(got).map_err(|_| io::Error::last_os_error())?;
+    if message.msg_flags & libc::MSG_CTRUNC != 0 {
+        // There was none left for what came.
+        return Err(io::Error::from_raw_os_error(libc::EMFILE));
+    }
     let mut first = None;
     // SAFETY: the kernel filled in the control buffer that `message` describes.
     let mut head = unsafe { libc::CMSG_FIRSTHDR(&raw const message) };
@@ -42,6 +46,17 @@ pub fn receive(socket: BorrowedFd<'_>, bytes: &mut [u8]) -> io::Result<(usize, O
         }
     }
     Ok((got, first))
+}
+
+/// As many files as this process may have open, it can: each job is one.
+pub fn raise_limit_of_files() {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: a valid place for the limit.
+    if unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) } == 0 && limit.rlim_cur < limit.rlim_max {
+        limit.rlim_cur = limit.rlim_max;
+        // SAFETY: as above; where it cannot be, it stays as it was.
+        unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit) };
+    }
 }
 
 /// Whether nobody can shrink this memory file under a reader's feet.

@@ -22,8 +22,6 @@ use crate::serve::jobs::Jobs;
 const EVERY: Duration = Duration::from_secs(15);
 /// What a program that asks for a snapshot waits at most.
 const SNAPSHOT: Duration = Duration::from_secs(5);
-/// In the name of the file: the host.
-const HOST: &str = "%h";
 
 /// What is wanted.
 #[derive(Clone, Debug, Default)]
@@ -38,7 +36,7 @@ pub struct Wanted {
 
 /// What is exported, before there is a job.
 pub struct Exports {
-    file: Option<Output>,
+    file: Option<Planned>,
     push: Option<Push>,
 }
 
@@ -54,7 +52,7 @@ impl Exports {
     /// # Errors
     /// What is wrong with it.
     pub fn open(wanted: &Wanted) -> Result<Exports, String> {
-        let file = wanted.file.as_deref().map(with_host).map(Output::open).transpose()?;
+        let file = wanted.file.as_deref().map(Planned::new).transpose()?;
         let variable = |name: &str| std::env::var(name).ok();
         let open = |to: &String| Push::open(to, Settings::from(variable)?, wanted.forget);
         Ok(Exports { file, push: wanted.push.as_ref().map(open).transpose()? })
@@ -62,7 +60,9 @@ impl Exports {
 
     /// Begins to export the jobs' numbers.
     pub fn start(self, jobs: Arc<Jobs>, mut about: About) -> Running {
-        let file = self.file.map(|file| {
+        let open =
+            |planned: Planned| planned.open(&about.job_id).map_err(|error| complain(format_args!("metrics: {error}")));
+        let file = self.file.and_then(|planned| open(planned).ok()).map(|file| {
             let shown = file.path.display().to_string();
             Worker::start(shown, Pages { file, jobs: Arc::clone(&jobs), next: Instant::now() + EVERY, said: false })
         });
@@ -168,6 +168,34 @@ fn work(export: &mut impl Export, orders: &Receiver<Order>) {
     }
 }
 
+/// The file, before there is a job.
+enum Planned {
+    /// It can be written.
+    Open(Output),
+    /// A name that the job is part of.
+    OfJob(String),
+}
+
+impl Planned {
+    fn new(path: &Path) -> Result<Planned, String> {
+        // Bytes of another encoding stand for themselves.
+        let Some(pattern) = path.to_str() else { return Output::open(path.to_owned()).map(Planned::Open) };
+        let failed = |error| format!("{pattern}: {error}");
+        let of_any = file_name(pattern, "job").map_err(failed)?;
+        let is_of_all = file_name(pattern, "other").map_err(failed)? == of_any;
+        // What is said of one job's is so of another one's.
+        let file = Output::open(of_any.into())?;
+        Ok(if is_of_all { Planned::Open(file) } else { Planned::OfJob(pattern.to_owned()) })
+    }
+
+    fn open(self, job: &str) -> Result<Output, String> {
+        match self {
+            Planned::Open(file) => Ok(file),
+            Planned::OfJob(pattern) => Output::open(file_name(&pattern, job)?.into()),
+        }
+    }
+}
+
 /// The file.
 struct Output {
     path: PathBuf,
@@ -262,11 +290,24 @@ fn write(path: &Path, page: &str) -> Result<(), String> {
     file.finish().map_err(|error| error.to_string())
 }
 
-fn with_host(path: &Path) -> PathBuf {
-    match path.to_str() {
-        Some(text) if text.contains(HOST) => text.replace(HOST, &handover::host()).into(),
-        _ => path.to_owned(),
+/// A pattern with what it stands for: `%h` the host, `%j` the job, `%%` a percent sign.
+fn file_name(pattern: &str, job: &str) -> Result<String, &'static str> {
+    let mut name = String::new();
+    let mut letters = pattern.chars();
+    while let Some(letter) = letters.next() {
+        if letter != '%' {
+            name.push(letter);
+            continue;
+        }
+        match letters.next() {
+            Some('h') => name += &handover::host(),
+            // A name of a file, whatever the job is called.
+            Some('j') => name += &job.replace('/', "_"),
+            Some('%') => name.push('%'),
+            _ => return Err("after % comes h (the host), j (the job_id) or %"),
+        }
     }
+    Ok(name)
 }
 
 #[cfg(test)]
@@ -282,6 +323,23 @@ mod tests {
         let jobs = Arc::new(Jobs::new(limits));
         jobs.only_these();
         jobs
+    }
+
+    #[test]
+    fn the_name_of_the_file_has_host_and_job() {
+        let host = handover::host();
+        assert_eq!(file_name("d%%/%h-%j.prom", "7/1"), Ok(format!("d%/{host}-7_1.prom")));
+        assert!(Planned::new(Path::new("/nowhere/%j.prom")).is_err_and(|error| error.contains("/nowhere/job.prom")));
+        let folder = std::env::temp_dir().join(format!("pellucid-names-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let planned = Planned::new(&folder.join("%j.prom")).unwrap();
+        assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0, "nothing is there before the job");
+        assert_eq!(planned.open("71_0").unwrap().path, folder.join("71_0.prom"));
+        std::fs::remove_dir_all(&folder).unwrap();
+        for wrong in ["a%", "a%x", "% h"] {
+            assert!(file_name(wrong, "7").is_err(), "{wrong}");
+            assert!(Planned::new(Path::new(wrong)).is_err_and(|error| error.starts_with(wrong)), "{wrong}");
+        }
     }
 
     #[test]

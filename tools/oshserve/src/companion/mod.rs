@@ -25,7 +25,7 @@ use crate::say::complain;
 use crate::serve::jobs::Jobs;
 use crate::serve::server::{self, Listener};
 use crate::serve::sockets::Sockets;
-use crate::serve::{self, Pages, config};
+use crate::serve::{self, Pages, config, successor};
 use crate::sys;
 use exports::{Exports, Wanted};
 use talk::{Talk, Told};
@@ -116,6 +116,7 @@ fn stay(request: &Request, ready: Ready, mut talk: Talk) -> Result<(), ()> {
     let job = talk.job(&jobs).map_err(|error| complain(format_args!("serve: the job: {error}")))?;
     // The launcher has found that there will be none.
     let Some((key, about)) = job else { return Ok(()) };
+    let port = listener.as_ref().and_then(Listener::port);
     let serves = listener.map(|listener| serve_beside(listener, &jobs, config, pages)).is_some();
     let exports = exports.start(Arc::clone(&jobs), about);
     let state = loop {
@@ -133,6 +134,10 @@ fn stay(request: &Request, ready: Ready, mut talk: Talk) -> Result<(), ()> {
     drop(talk);
     // Whoever reads what the job has said waits for the end of it.
     sys::silence();
+    if let Some(port) = port {
+        // The file is written, and what was pushed has been taken.
+        successor::give_way(port, || std::process::exit(0));
+    }
     if serves {
         linger(&jobs, request.serve.linger);
     }

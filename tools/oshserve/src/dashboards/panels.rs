@@ -205,13 +205,16 @@ const JOB: Dashboard = Dashboard {
         panel(
             (
                 "Duration of calls, 99 %",
-                "99 % of the calls of a class take no longer. Bounds of buckets are a factor of 4 apart.",
+                "99 % of the calls of a class take no longer. Bounds of buckets are a factor of 4 apart, of native \
+                 histograms less.",
             ),
             (Shape::Lines, "s"),
             (12, 8),
             &[query(
                 "histogram_quantile(0.99, sum by (le, class) \
-                 (rate(shmem_call_duration_seconds_bucket{@job}[$__rate_interval]))) > 0",
+                 (rate(shmem_call_duration_seconds_bucket{@job}[$__rate_interval]))) > 0 \
+                 or histogram_quantile(0.99, sum by (class) \
+                 (rate(shmem_call_duration_seconds{@job}[$__rate_interval]))) > 0",
                 "{{class}}",
             )],
         ),
@@ -221,7 +224,9 @@ const JOB: Dashboard = Dashboard {
             (12, 8),
             &[query(
                 "histogram_quantile(0.5, sum by (le, class) \
-                 (rate(shmem_message_size_bytes_bucket{@job}[$__rate_interval]))) > 0",
+                 (rate(shmem_message_size_bytes_bucket{@job}[$__rate_interval]))) > 0 \
+                 or histogram_quantile(0.5, sum by (class) \
+                 (rate(shmem_message_size_bytes{@job}[$__rate_interval]))) > 0",
                 "{{class}}",
             )],
         ),

@@ -102,7 +102,8 @@ impl OpSum {
             self.bytes[d] = self.bytes[d].saturating_add(routine.bytes[d]);
         }
         self.errors = self.errors.saturating_add(routine.errors);
-        self.ns = self.ns.saturating_add(routine.measured_ns());
+        // With those that are under way: who waits for minutes has not been elsewhere meanwhile.
+        self.ns = self.ns.saturating_add(routine.measured_ns()).saturating_add(routine.unfinished_ns);
     }
 
     fn join(&mut self, other: &OpSum) {
@@ -324,8 +325,9 @@ fn regions(view: &View<'_>, memory: &mut Memory) -> Family {
     let job = view.identity.job_id.as_str();
     let named = || view.merged.regions.iter().filter(|(name, _)| !name.is_empty());
     // One that the program calls as the sum is called is part of the sum.
-    let own = named().filter(|(name, _)| *name != OTHERS);
-    let known: Vec<String> = memory.choose_regions(own.map(|(name, _)| name.clone())).to_vec();
+    let mut own: Vec<_> = named().filter(|(name, _)| *name != OTHERS).collect();
+    own.sort_by_key(|(_, sum)| std::cmp::Reverse(sum.own_ns));
+    let known: Vec<String> = memory.choose_regions(own.into_iter().map(|(name, _)| name.clone())).to_vec();
     let mut family = Family::new(Id::Region);
     let time = |of: &dyn Fn(&str) -> bool| {
         named().filter(|(name, _)| of(name)).map(|(_, sum)| sum.own_ns).fold(0, u64::saturating_add)
@@ -362,5 +364,33 @@ mod tests {
         assert_eq!(series(&merged), [("solve".to_owned(), 5.0), (OTHERS.to_owned(), 2.0)]);
         merged.regions.pop();
         assert_eq!(series(&merged), [(OTHERS.to_owned(), 2.0)], "no other has a name");
+    }
+
+    /// Beyond as many as have series of their own, those with least time are the others.
+    #[test]
+    fn the_longest_regions_have_series() {
+        let mut merged = Merged::from(&Profile::default());
+        for number in 0..25_u64 {
+            merged
+                .regions
+                .push((number.to_string(), RegionSum { own_ns: number * 1_000_000_000, ..RegionSum::default() }));
+        }
+        let (identity, now) = (Identity::default(), Now::default());
+        let view = View { identity: &identity, state: "running", merged: &merged, now: &now, top: 0 };
+        let family = regions(&view, &mut Memory::default());
+        let names: Vec<&str> = family.series.iter().map(|series| series.labels[1].as_str()).collect();
+        assert_eq!((names.len(), names[0], names[19], names[20]), (21, "24", "5", OTHERS));
+        assert_eq!(family.series[20].value.number(), 10.0);
+    }
+
+    /// A call that one PE has been in for long is time of the library before it returns.
+    #[test]
+    fn calls_that_are_under_way_count() {
+        let mut routine = Routine::new("shmem_barrier_all", Class::Barrier);
+        (routine.calls[0], routine.unfinished, routine.unfinished_ns) = (3, 1, 7_000_000_000);
+        (routine.timed_calls, routine.total_ns) = (2, 1_000_000_000);
+        let mut sum = OpSum::default();
+        sum.add(&routine);
+        assert_eq!(sum.ns, 8_000_000_000);
     }
 }

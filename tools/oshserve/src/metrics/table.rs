@@ -192,7 +192,7 @@ pub static TABLE: [Row; 32] = [
         ("shmem_call_seconds_total", "shmem.call.time"),
         SECONDS,
         &["job_id", "op"],
-        "Time in calls that returned, summed over PEs. Long calls are timed one by one, short ones sampled.",
+        "Time in calls, also in those under way, summed over PEs. Long calls are timed one by one, short ones sampled.",
     ),
     Row {
         id: Id::CallDuration,

@@ -10,6 +10,7 @@
 //! | [`config`] | the file of `--web.config.file`: TLS and passwords |
 //! | [`server`] | connections and their bounds |
 //! | [`sockets`] | sockets in the file system |
+//! | [`successor`] | a port that the last job's numbers need no more |
 
 pub mod answer;
 pub mod config;
@@ -19,6 +20,7 @@ pub mod jobs;
 pub mod scrapers;
 pub mod server;
 pub mod sockets;
+pub mod successor;
 pub mod tracked;
 
 use std::path::PathBuf;
@@ -113,6 +115,7 @@ pub fn run(request: &Request) -> ExitCode {
 }
 
 fn start(request: &Request) -> Result<std::convert::Infallible, String> {
+    sys::raise_limit_of_files();
     let config = request.web_config.clone().map(config::Config::open).transpose()?;
     let jobs = Arc::new(Jobs::new(request.limits()));
     let listen = request.listen.as_ref().ok_or("it listens nowhere")?;

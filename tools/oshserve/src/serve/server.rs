@@ -12,7 +12,7 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
@@ -29,11 +29,16 @@ use super::answer::{Asked, answer, plain};
 use super::config::Config;
 use super::jobs::Jobs;
 use super::sockets::clear;
+use super::successor;
 use super::{Listen, Pages};
 use crate::say::complain;
 
-/// Connections at a time. One more, and the oldest that has no request under way is closed.
-const CONNECTIONS: usize = 16;
+/// Connections at a time. One more waits until one ends, or has had no request for [`IDLE`] and is closed.
+const CONNECTIONS: usize = 64;
+/// How long a connection may have nothing to do where others wait.
+const IDLE: Duration = Duration::from_secs(1);
+/// Between two looks whether there is room for one that waits.
+const PAUSE: Duration = Duration::from_millis(10);
 /// Time for a request's head, and for the encryption's handshake.
 const HEAD_TIME: Duration = Duration::from_secs(10);
 /// How long a connection may be used.
@@ -42,7 +47,8 @@ const LIFE: Duration = Duration::from_secs(600);
 const HEAD_BYTES: usize = 8 << 10;
 
 /// What to do where somebody else listens there.
-const IN_USE: &str = ": --listen HOST:PORT takes another port, port 0 any that is free";
+const IN_USE: &str = ": oshrun --metrics=HOST:PORT, or oshprof serve --listen HOST:PORT, takes another port, port 0 any \
+                      that is free";
 
 /// A socket that listens.
 pub enum Listener {
@@ -64,7 +70,8 @@ impl Listener {
                     let hint = if error.kind() == io::ErrorKind::AddrInUse { IN_USE } else { "" };
                     format!("{address}: {error}{hint}")
                 };
-                let listener = std::net::TcpListener::bind(address).map_err(failed)?;
+                let bind = || std::net::TcpListener::bind(address);
+                let listener = bind().or_else(|error| successor::take_over(address, error, bind)).map_err(failed)?;
                 listener.set_nonblocking(true).map_err(|error| format!("{address}: {error}"))?;
                 Ok(Listener::Tcp(listener))
             }
@@ -79,6 +86,14 @@ impl Listener {
                 listener.set_nonblocking(true).map_err(failed)?;
                 Ok(Listener::Unix(listener, path.clone()))
             }
+        }
+    }
+
+    /// Its port, where it has one.
+    pub fn port(&self) -> Option<u16> {
+        match self {
+            Listener::Tcp(listener) => listener.local_addr().ok().map(|address| address.port()),
+            Listener::Unix(..) => None,
         }
     }
 
@@ -121,12 +136,15 @@ struct Shared {
     pages: Arc<Pages>,
 }
 
-/// A connection: whether a request is under way, and how to end it.
+/// A connection: since when it has had no request under way, and how to end it.
 struct Open {
     number: u64,
-    busy: Rc<Cell<bool>>,
+    idle: Idle,
     handle: AbortHandle,
 }
+
+/// `None`: a request is under way.
+type Idle = Rc<Cell<Option<Instant>>>;
 
 /// Serves for ever.
 ///
@@ -162,32 +180,35 @@ async fn accept(listener: Listener, shared: Shared) -> std::io::Result<Infallibl
             tokio::time::sleep(Duration::from_millis(100)).await;
             continue;
         };
-        if open.borrow().len() >= CONNECTIONS && !make_room(&open) {
-            continue;
+        // Others wait in the listener's queue meanwhile.
+        while open.borrow().len() >= CONNECTIONS && !make_room(&open) {
+            tokio::time::sleep(PAUSE).await;
         }
         number += 1;
-        let busy = Rc::new(Cell::new(false));
-        let (of, mine, shared, this) = (Rc::clone(&open), Rc::clone(&busy), shared.clone(), number);
+        let idle = Rc::new(Cell::new(Some(Instant::now())));
+        let (of, mine, shared, this) = (Rc::clone(&open), Rc::clone(&idle), shared.clone(), number);
         let task = tokio::task::spawn_local(async move {
             // Whatever comes of it, the other end is told.
             let _ = tokio::time::timeout(LIFE, serve_connection(stream, from, shared, mine)).await;
             of.borrow_mut().retain(|open| open.number != this);
         });
-        open.borrow_mut().push_back(Open { number, busy, handle: task.abort_handle() });
+        open.borrow_mut().push_back(Open { number, idle, handle: task.abort_handle() });
     }
 }
 
-/// Closes the oldest connection without a request under way.
+/// Closes the oldest connection that has had no request for some time: one that has just come has not asked yet, and
+/// the answer to the last request may be on its way.
 fn make_room(open: &RefCell<VecDeque<Open>>) -> bool {
     let mut open = open.borrow_mut();
-    let Some(at) = open.iter().position(|one| !one.busy.get()) else { return false };
+    let is_idle = |one: &Open| one.idle.get().is_some_and(|since| since.elapsed() >= IDLE);
+    let Some(at) = open.iter().position(is_idle) else { return false };
     if let Some(oldest) = open.remove(at) {
         oldest.handle.abort();
     }
     true
 }
 
-async fn serve_connection(stream: Stream, from: Option<IpAddr>, shared: Shared, busy: Rc<Cell<bool>>) {
+async fn serve_connection(stream: Stream, from: Option<IpAddr>, shared: Shared, idle: Idle) {
     let tls = match &shared.config {
         None => None,
         Some(config) => match config.tls() {
@@ -196,26 +217,26 @@ async fn serve_connection(stream: Stream, from: Option<IpAddr>, shared: Shared, 
         },
     };
     match tls {
-        None => converse(TokioIo::new(stream), from, shared, busy).await,
+        None => converse(TokioIo::new(stream), from, shared, idle).await,
         Some(tls) => {
             let handshake = TlsAcceptor::from(tls).accept(stream);
             if let Ok(Ok(stream)) = tokio::time::timeout(HEAD_TIME, handshake).await {
-                converse(TokioIo::new(stream), from, shared, busy).await;
+                converse(TokioIo::new(stream), from, shared, idle).await;
             }
         }
     }
 }
 
-async fn converse<T>(io: TokioIo<T>, from: Option<IpAddr>, shared: Shared, busy: Rc<Cell<bool>>)
+async fn converse<T>(io: TokioIo<T>, from: Option<IpAddr>, shared: Shared, idle: Idle)
 where
     T: AsyncRead + AsyncWrite + Unpin + 'static,
 {
     let service = service_fn(move |request: Request<Incoming>| {
-        let (shared, busy) = (shared.clone(), Rc::clone(&busy));
+        let (shared, idle) = (shared.clone(), Rc::clone(&idle));
         async move {
-            busy.set(true);
+            idle.set(None);
             let response = respond(request, from, shared).await;
-            busy.set(false);
+            idle.set(Some(Instant::now()));
             Ok::<_, Infallible>(response)
         }
     });
