@@ -296,6 +296,31 @@ fn an_address_that_is_taken_is_told_before_the_job() {
     outcome.expect_code(1).expect_text(&["nothing was run", &address, "in use"]);
 }
 
+/// Steps of a script at one address, whose last numbers nobody has fetched.
+#[test]
+fn the_next_job_has_the_address_of_one_that_has_ended() {
+    let folder = folder("own-again");
+    let address = format!("--metrics=127.0.0.1:{}", free_port());
+    for _ in 0..3 {
+        job(&folder, 1, &[&address]).arg(short()).run().expect_code(0);
+    }
+}
+
+/// Each job its own file, where the name says so.
+#[test]
+fn a_file_is_called_as_the_job() {
+    let folder = folder("metrics-file-of-job");
+    for id in ["first", "second"] {
+        let of = job(&folder, 1, &["--metrics-file", "%j.prom"]).env("PELLUCID_JOB_ID", id);
+        of.arg(short()).run().expect_code(0);
+        let page = std::fs::read_to_string(folder.join(format!("{id}.prom"))).expect("its file");
+        assert_eq!(sum(&page, "shmem_job_state", &[&format!("job_id=\"{id}\""), "state=\"finished\""]), 1.0, "{page}");
+    }
+    assert_eq!(system::entries(&folder).len(), 2);
+    let outcome = job(&folder, 1, &["--metrics-file", "%x.prom"]).arg(short()).run();
+    outcome.expect_code(1).expect_text(&["nothing was run", "%x.prom: after % comes h"]);
+}
+
 /// One that somebody reads is written to.
 #[test]
 fn a_pipe_that_nobody_reads_is_told_before_the_job() {

@@ -117,7 +117,9 @@ const OLD: &str = "      program old
       call shmem_put8(whole, first, 2, next)
       call shmem_put8(number, second, 2, next)
       call shmem_barrier_all()
-      if (whole(2) .ne. 7 .or. number(1) .ne. 8.0) call shmem_global_exit(3)
+      if (whole(2) .ne. 7 .or. number(1) .ne. 8.0) then
+        call shmem_global_exit(3)
+      endif
       call shmem_finalize()
       end
 ";

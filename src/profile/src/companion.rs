@@ -215,11 +215,11 @@ impl Companion {
 
     /// The right to wait for an answer, unless another thread has it until then: what ends does not wait for longer
     /// because a snapshot is asked for.
-    fn turn(&self, until: Instant) -> Option<MutexGuard<'_, ()>> {
+    fn reading(&self, until: Instant) -> Option<MutexGuard<'_, ()>> {
         loop {
             match self.answers.try_lock() {
-                Ok(turn) => return Some(turn),
-                Err(TryLockError::Poisoned(turn)) => return Some(turn.into_inner()),
+                Ok(reading) => return Some(reading),
+                Err(TryLockError::Poisoned(reading)) => return Some(reading.into_inner()),
                 Err(TryLockError::WouldBlock) if Instant::now() < until => std::thread::sleep(PAUSE),
                 Err(TryLockError::WouldBlock) => return None,
             }
@@ -243,7 +243,7 @@ impl Companion {
 
     fn read_until(&self, end: &[u8], at_most: Duration) -> String {
         let until = Instant::now() + at_most;
-        let Some(_turn) = self.turn(until) else { return String::new() };
+        let Some(_reading) = self.reading(until) else { return String::new() };
         let mut stream = &self.stream;
         let mut text = Vec::new();
         let mut byte = [0];
