@@ -39,6 +39,30 @@ fn a_wrapper_does_not_hide_its_callers() {
 }
 
 #[test]
+fn each_call_site_has_its_callers() {
+    let binary = Build::program("profile/wrappers.c").options(["-O2", "-g"]).build();
+    let directory = tree::fresh("callers-each").join("profile");
+    Job::oshrun(2).arg("--profile-dir").arg(&directory).arg(&binary).run().expect_code(0);
+    let callsites = |options: &[&str]| {
+        let report = Job::new(tree::tool("oshprof")).arg("report").arg(&directory).args(["--view", "callsites"]);
+        let text = report.args(options).run().expect_code(0).stdout.replace('\n', " ");
+        let line = |part: &str| Some(part.rsplit_once(" layer_")?.1.split_once(" at wrappers.c:")?.0.to_owned());
+        let mut parts: Vec<&str> = text.split(" is called by ").collect();
+        let last = parts.pop().unwrap_or_default();
+        assert!(parts.iter().skip(1).chain([&last]).all(|part| part.contains(" at wrappers.c:")), "{text}");
+        parts.into_iter().map(|part| line(part).unwrap_or_else(|| panic!("{text}"))).collect::<Vec<String>>()
+    };
+    let mut named = callsites(&[]);
+    // What begins and ends a program is called once, by whoever it is.
+    let mut setup = named.split_off(named.len().saturating_sub(2));
+    setup.sort();
+    assert_eq!(setup, ["finalize", "init"]);
+    named.sort();
+    assert_eq!(named, ["add", "barrier", "fence", "fetch", "g", "get", "p", "put", "quiet"]);
+    assert!(callsites(&["--top", "4"]).len() <= 4);
+}
+
+#[test]
 fn without_debug_information_that_is_said() {
     let binary = Build::program("profile/wrapped.c").options(["-O2", "-g0"]).build();
     let directory = tree::fresh("callers-g0").join("profile");

@@ -56,6 +56,48 @@ fn a_crash_in_a_routine_or_in_the_system_names_the_call() {
     outcome.expect_text(&["signal 6 (abort) in ", &format!(", called from main at {}", line("abort"))]);
 }
 
+/// Short calls leave no note that the PE is inside of them, and have the C library copy.
+#[test]
+fn a_crash_in_a_copy_of_any_size_names_the_routine() {
+    for options in [&["-g", "-O0"][..], &["-g", "-O0", "-static"], &["-g0", "-O0"], &["-g0", "-O0", "-static"]] {
+        let binary = program(options);
+        for (way, routine) in [("copy", "shmem_putmem"), ("fetch", "shmem_getmem")] {
+            for bytes in ["8", "17", "32", "100", "700", "1000", "4096", "100000"] {
+                let job = Job::oshrun(2).arg(&binary).args([way, bytes]).limit(60);
+                let outcome = job.run().expect_code(128 + 11);
+                let text = outcome.stderr.lines().find(|line| line.contains("signal 11")).unwrap_or_default();
+                // What is between, and what called main, is nobody's news.
+                let line = if options[0] == "-g" { format!("main at {}", line(way)) } else { "main+0x".to_owned() };
+                let is_named = text.contains(&format!("(segmentation fault) in {routine}"))
+                    && text.contains(", address 0x")
+                    && text.contains(&format!(", called from {line}"))
+                    && text.matches("called from").count() == 1
+                    && text.matches(" in ").count() == 1;
+                assert!(is_named, "{options:?} {bytes}: {}", outcome.describe());
+            }
+        }
+    }
+}
+
+/// What the program has called of the system after a short call, and what the system calls of the program.
+#[test]
+fn a_crash_after_a_short_call_does_not_name_the_routine() {
+    for options in [&["-g", "-O0"][..], &["-g", "-O0", "-static"]] {
+        let outcome = run(2, &program(options), "aside").expect_code(128 + 11);
+        let callers = format!(
+            ", address 0x8, called from aside at {}, called from main at {}",
+            line("aside"),
+            line("calls aside")
+        );
+        let outcome = outcome.expect_text(&["signal 11 (segmentation fault) in ", &callers]);
+        assert!(!outcome.stderr.contains("shmem_long_p"), "{}", outcome.describe());
+        let outcome = run(2, &program(options), "sort").expect_code(128 + 11);
+        let compares = format!("(segmentation fault) in compares at {}, address 0x8", line("compares"));
+        let outcome = outcome.expect_text(&[&compares]);
+        assert!(!outcome.stderr.contains("shmem_long_p"), "{}", outcome.describe());
+    }
+}
+
 #[test]
 fn other_launchers_name_the_line_of_a_crash() {
     let Ok(hydra) = launchers::hydra() else { return println!("skipped: no Hydra") };

@@ -73,6 +73,24 @@ fn an_exception_of_one_pe_ends_the_job() {
     outcome.expect_text(&["ValueError: of one PE", "raises.py"]);
 }
 
+/// docs/python.md: the library shows the stack of a fault, and Python that of a crash.
+#[test]
+fn a_fault_and_a_crash_show_the_python_stack() {
+    let Some(folder) = python() else { return };
+    let page = std::fs::read_to_string(tree::workspace().join("docs/python.md")).expect("the page");
+    assert!(page.contains("`SHMEM_ABORT=trace`. Of a crash Python itself shows it"), "{page}");
+    let script = tree::fresh("python-ends").join("ends.py");
+    let text = "import ctypes, sys\nfrom shmem4py import shmem\na = shmem.zeros(4)\ndef inner():\n    \
+                if sys.argv[1] == 'fault':\n        shmem.put(a, a, 99)\n    \
+                ctypes.memmove(a.ctypes.data, 8, 32)\ninner()\n";
+    std::fs::write(&script, text).expect("target/tests can be written");
+    let job = || Job::oshrun(2).env("SHMEM_ABORT", "trace").arg(folder.join("bin/python3"));
+    let outcome = job().arg(&script).arg("fault").limit(60).run().expect_code(1);
+    outcome.expect_text(&["pe = 99", "ends.py\", line 6 in inner"]);
+    let outcome = job().args(["-X", "faulthandler"]).arg(&script).arg("crash").limit(60).run().expect_code(128 + 11);
+    outcome.expect_text(&["Fatal Python error: Segmentation fault", "ends.py\", line 7 in inner"]);
+}
+
 /// A profile is named after the script, and shows its calls and the lines that they are of.
 #[test]
 fn a_profile_of_a_script() {

@@ -13,8 +13,9 @@ use gimli::{
     UnwindContextStorage, UnwindSection, UnwindTableRow,
 };
 
-use super::{instruction, is_defined};
+use super::is_defined;
 use crate::stack::objects::{self, Object};
+use pellucid_core::os::instruction;
 
 /// Numbers of registers in call frame information: stack pointer, frame pointer, return address.
 #[cfg(target_arch = "x86_64")]

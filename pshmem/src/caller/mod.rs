@@ -6,14 +6,13 @@
 //!
 //! A `shmem_X` that ends in its call of `pshmem_X` is mostly compiled to a jump, and is no longer on the stack then:
 //! the call returns to the program. What tells is the instruction before that address, which calls `shmem_X`
-//! ([`instruction`]). Through a register either may have been called: that is taken for the program's, since tools name
-//! what they call.
+//! ([`pellucid_core::os::instruction`]). Through a register either may have been called: that is taken for the
+//! program's, since tools name what they call.
 //!
 //! What a return address means is found once and kept ([`frames`]), so that most calls cost a look-up.
 #![allow(unsafe_code)]
 
 mod frames;
-mod instruction;
 
 use std::sync::OnceLock;
 

@@ -3,6 +3,7 @@
 //! look-up a function, of which there are two or three.
 #![allow(unsafe_code)]
 
+use pellucid_core::os::own_code;
 use pellucid_profile::recorder;
 use sma::caller::{self, Registers};
 use sma::stack::objects::{self, Object};
@@ -27,28 +28,13 @@ impl Code {
 
     fn find() -> Option<Self> {
         let here = note as *const () as usize;
-        let range = section();
+        let range = own_code::section();
         if range.contains(&here) {
             return Some(Self::Static(range));
         }
         let object = objects::all().into_iter().find(|object| object.contains(here))?;
         object.name().is_some().then_some(Self::Shared(object))
     }
-}
-
-// The static library has its code in a section of this name (link_gasnet of ./x), whose ends the linker tells.
-std::arch::global_asm!(".weak __start_pellucid_text", ".weak __stop_pellucid_text");
-
-unsafe extern "C" {
-    #[link_name = "__start_pellucid_text"]
-    static BEGIN: u8;
-    #[link_name = "__stop_pellucid_text"]
-    static END: u8;
-}
-
-/// The section of the static library; empty elsewhere.
-fn section() -> Range<usize> {
-    (&raw const BEGIN).addr()..(&raw const END).addr()
 }
 
 /// This library; none where nothing tells it from its client.

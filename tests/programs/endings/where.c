@@ -5,7 +5,19 @@
 #include <string.h>
 
 static int ready;
-static long counts[128];
+static long counts[1 << 14];
+
+static void *volatile nowhere = (void *)8;
+
+static void aside(size_t bytes)
+{
+    memset(nowhere, 1, bytes); /* aside */
+}
+
+static int compares(const void *one, const void *other)
+{
+    return one == other || *(volatile int *)nowhere; /* compares */
+}
 
 static void inner(volatile int *at)
 {
@@ -36,7 +48,18 @@ int main(int count, char **words)
             abort(); /* abort */
     } else if (strcmp(way, "copy") == 0) {
         if (me == 1)
-            shmem_putmem(counts, (void *)64, 1024, 0); /* copy */
+            shmem_putmem(counts, (void *)64, count > 2 ? (size_t)atol(words[2]) : 1024, 0); /* copy */
+    } else if (strcmp(way, "fetch") == 0) {
+        if (me == 1)
+            shmem_getmem((void *)64, counts, count > 2 ? (size_t)atol(words[2]) : 1024, 0); /* fetch */
+    } else if (strcmp(way, "aside") == 0) {
+        shmem_long_p(counts, 1, 0);
+        if (me == 1)
+            aside(100); /* calls aside */
+    } else if (strcmp(way, "sort") == 0) {
+        shmem_long_p(counts, 1, 0);
+        if (me == 1)
+            qsort(counts, 128, sizeof *counts, compares);
     } else if (strcmp(way, "argument") == 0) {
         shmem_barrier_all();
         shmem_long_p(counts, 1, 99); /* argument */

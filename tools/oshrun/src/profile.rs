@@ -159,7 +159,7 @@ impl Profile {
     }
 
     /// Words for where a PE crashed, by what it has noted.
-    pub fn crashed(&self, pe: u32, noted: &(Option<u64>, Vec<u64>)) -> Option<String> {
+    pub fn crashed(&self, pe: u32, noted: &(Option<u64>, Vec<(u64, bool)>)) -> Option<String> {
         self.segment.crashed(pe, noted, source::line)
     }
 }

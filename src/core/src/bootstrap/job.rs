@@ -26,7 +26,7 @@ use std::time::Duration;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"PELLUCID");
 /// Changes with every change of the layout: launcher and library must agree.
-const VERSION: u32 = 13;
+const VERSION: u32 = 14;
 /// This release. What else launcher and library share has layouts too, so they have to be of one release.
 const RELEASE: [u8; 24] = release();
 /// Bytes of one PE's slot.

@@ -6,7 +6,7 @@
 //! that; one that it sets up later takes the place of this one.
 #![allow(unsafe_code)]
 
-use super::{futex, stack};
+use super::{futex, own_code, stack};
 use std::ffi::{c_int, c_void};
 use std::mem::zeroed;
 use std::os::fd::RawFd;
@@ -41,18 +41,22 @@ pub struct Place {
     address: AtomicU64,
     /// The instruction (plus 1), then the addresses that it and its callers return to.
     calls: [AtomicU64; CALLS],
+    /// Bits of those that are of this library, where it is part of the executable: [`own_code::calls`].
+    own: AtomicU32,
 }
 
 /// Of a crash: the address that could not be used, and the calls that were under way, innermost first. Each is an
-/// address that something returns to, or the one behind what crashed.
-pub type Crashed = (Option<u64>, Vec<u64>);
+/// address that something returns to, or the one behind what crashed, and whether it is known to be of this library.
+pub type Crashed = (Option<u64>, Vec<(u64, bool)>);
 
 impl Place {
     /// `None`: nobody has noted a crash.
     pub fn read(&self) -> Option<Crashed> {
         let count = self.count.load(Ordering::Acquire) as usize;
         let has_address = self.has_address.load(Ordering::Relaxed) != 0;
-        let calls = self.calls.iter().take(count).map(|call| call.load(Ordering::Relaxed)).collect();
+        let own = self.own.load(Ordering::Relaxed);
+        let calls = self.calls.iter().take(count).enumerate();
+        let calls = calls.map(|(at, call)| (call.load(Ordering::Relaxed), own >> at & 1 != 0)).collect();
         (count > 0).then(|| (has_address.then(|| self.address.load(Ordering::Relaxed)), calls))
     }
 
@@ -62,6 +66,13 @@ impl Place {
         place.store(call, Ordering::Relaxed);
         self.count.store(count as u32 + 1, Ordering::Release);
         true
+    }
+
+    /// Once all are added; `interrupted` has the bits of those that a signal has interrupted.
+    fn note_own(&self, interrupted: u32) {
+        let calls = self.calls.each_ref().map(|call| call.load(Ordering::Relaxed) as usize);
+        let count = self.count.load(Ordering::Relaxed) as usize;
+        self.own.store(own_code::calls(&calls[..count], interrupted), Ordering::Relaxed);
     }
 }
 
@@ -83,6 +94,7 @@ static NOTE: OnceLock<Note> = OnceLock::new();
 /// Notes crashes of this process from here on; once.
 pub fn install(signal: &'static AtomicU32, place: &'static Place, wake: Option<RawFd>) -> &'static Note {
     let owner = super::process::id();
+    own_code::prepare();
     let note = NOTE.get_or_init(|| Note { signal, place, wake, said: AtomicU32::new(0), owner });
     for number in CRASHES {
         // SAFETY: the structures are valid, and the handler is async-signal-safe.
@@ -175,15 +187,17 @@ unsafe fn keep_place(place: &Place, number: c_int, info: *const libc::siginfo_t,
     }
     let at = instruction(context);
     place.add(at + 1);
-    let mut is_below = false;
+    let (mut is_below, mut all_interrupted) = (false, 1);
     stack::walk(&mut |call, interrupted| {
         // Those of this handler come first.
         if is_below {
+            all_interrupted |= u32::from(interrupted) << place.count.load(Ordering::Relaxed);
             return place.add(call as u64 + 1);
         }
         is_below = interrupted || call as u64 == at;
         true
     });
+    place.note_own(all_interrupted);
 }
 
 #[cfg(target_arch = "x86_64")]

@@ -44,6 +44,13 @@ pub fn is_constant(addr: usize, bytes: usize) -> bool {
     fixed.iter().any(|part| addr >= part.addr && part.memory.checked_sub(addr - part.addr).is_some_and(|n| n >= bytes))
 }
 
+/// What is loaded of the executable.
+pub fn parts() -> Vec<Segment> {
+    let Found { mut fixed, writable, .. } = find();
+    fixed.extend(writable);
+    fixed
+}
+
 fn find() -> Found {
     let mut found = Found::default();
     // SAFETY: the callback only touches `found`, which outlives the call.

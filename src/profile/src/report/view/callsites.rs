@@ -56,10 +56,10 @@ pub(super) fn grid(profile: &Merged, options: &Options, symbols: &dyn Symbols) -
     let cut = lines.len().saturating_sub(options.top.unwrap_or(usize::MAX));
     lines.truncate(lines.len() - cut);
     let run = crate::advice::run_ns(profile);
-    let (mut called, mut unfinished) = (Vec::new(), Vec::new());
+    let (called, mut unfinished) = (called(&lines), Vec::new());
     for Line { place, first, sum, addresses, ways } in lines {
         let known = first.place();
-        let is_setup = op::class_of(&first.routine) == Some(Class::Setup);
+        let is_setup = is_setup(first);
         let mut row = vec![
             place,
             if first.routine.is_empty() { "(no room)".into() } else { (&*first.routine).into() },
@@ -68,14 +68,7 @@ pub(super) fn grid(profile: &Merged, options: &Options, symbols: &dyn Symbols) -
         row.extend(numbers(&sum, run, is_setup));
         row.push(known.map(|(path, _)| path.to_owned()).into());
         row.push(known.filter(|_| addresses == 1).map(|(_, address)| format!("{address:#x}")).into());
-        let by = by(&ways);
-        if let Some(by) = by.as_ref().filter(|_| called.len() < CALLED) {
-            let begin = format!("{} is called by ", row[0].shown(Kind::Text));
-            if !called.iter().any(|note: &String| note.starts_with(&begin)) {
-                called.push(format!("{begin}{by}."));
-            }
-        }
-        row.push(by.into());
+        row.push(by(&ways).into());
         if sum.unfinished > 0 {
             unfinished.push(not_returned(&row[0], &sum));
         }
@@ -99,6 +92,28 @@ pub(super) fn grid(profile: &Merged, options: &Options, symbols: &dyn Symbols) -
         grid.notes.push(note);
     }
     grid
+}
+
+/// Whether it begins or ends the program: that is called once, by whoever it is.
+fn is_setup(row: &SiteRow) -> bool {
+    op::class_of(&row.routine) == Some(Class::Setup)
+}
+
+/// Who calls each place, in words: in the order of the table, those that begin and end the program last. A place that
+/// has several rows, of regions or routines, has one line.
+fn called(lines: &[Line]) -> Vec<String> {
+    let mut places: Vec<(String, Ways)> = Vec::new();
+    let mut known: HashMap<String, usize> = HashMap::new();
+    let (setup, others): (Vec<&Line>, Vec<&Line>) = lines.iter().partition(|line| is_setup(line.first));
+    for line in others.into_iter().chain(setup) {
+        let place = line.place.shown(Kind::Text);
+        let at = *known.entry(place.clone()).or_insert_with(|| {
+            places.push((place, Ways::new()));
+            places.len() - 1
+        });
+        line.ways.iter().for_each(|(way, times)| *places[at].1.entry(way.clone()).or_default() += times);
+    }
+    places.iter().filter_map(|(place, ways)| Some(format!("{place} is called by {}.", by(ways)?))).collect()
 }
 
 /// That some calls of a line had not returned, in words.
@@ -178,8 +193,6 @@ pub(in crate::report) fn lines<'a>(
     lines
 }
 
-/// Call sites whose callers are told as text.
-const CALLED: usize = 5;
 /// Callers of one that are named.
 const NAMED: usize = 3;
 
