@@ -47,8 +47,8 @@ impl Shmem {
         let [len, size, _] = shape;
         assert!(
             [other_len, other_size] != [len, size],
-            "an array of {len} elements of {size} bytes begins elsewhere on PE {pe} than on PE {other_pe}: all PEs drop \
-             arrays in the same order, and these have not"
+            "an array of {len} elements of {size} bytes begins elsewhere on PE {pe} than on PE {other_pe}: all PEs \
+             drop arrays in the same order, and these have not"
         );
         panic!(
             "all PEs allocate an array together, but PE {pe} one of {len} elements of {size} bytes, and PE {other_pe} \

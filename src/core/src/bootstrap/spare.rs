@@ -1,5 +1,5 @@
-//! Parts of the job's file that this process has taken for spaces and has given back: it takes them again before the file
-//! grows.
+//! Parts of the job's file that this process has taken for spaces and has given back: it takes them again before the
+//! file grows.
 
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};

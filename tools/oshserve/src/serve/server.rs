@@ -47,8 +47,8 @@ const LIFE: Duration = Duration::from_secs(600);
 const HEAD_BYTES: usize = 8 << 10;
 
 /// What to do where somebody else listens there.
-const IN_USE: &str = ": oshrun --metrics=HOST:PORT, or oshprof serve --listen HOST:PORT, takes another port, port 0 any \
-                      that is free";
+const IN_USE: &str = ": oshrun --metrics=HOST:PORT, or oshprof serve --listen HOST:PORT, takes another port, \
+                      port 0 any that is free";
 
 /// A socket that listens.
 pub enum Listener {

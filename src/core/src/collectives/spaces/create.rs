@@ -214,8 +214,8 @@ impl Making {
         }
     }
 
-    /// Maps what the first member of each host has taken, and has the network reach it: on all members, or on none. Gives
-    /// this PE's pages, and what each member has to know of those of others.
+    /// Maps what the first member of each host has taken, and has the network reach it: on all members, or on none.
+    /// Gives this PE's pages, and what each member has to know of those of others.
     fn share(
         &self,
         number: u16,
