@@ -20,7 +20,7 @@ use libtest_mimic::{Arguments, Failed, Trial};
 const LIMIT: u64 = 120;
 
 /// Programs that run in every mode.
-const PROGRAMS: [&str; 7] = ["rma", "team", "atomic", "vis", "legacy", "collectives", "attach"];
+const PROGRAMS: [&str; 8] = ["rma", "team", "atomic", "vis", "legacy", "collectives", "attach", "waits"];
 const HEADERS: [&str; 8] = [
     "gasnet_fwd.h",
     "gasnetex.h",
@@ -55,6 +55,7 @@ fn main() -> ExitCode {
     let across = hosts.clone();
     let remote_calls = move || remote_calls(across.as_deref(), has_libfabric);
     trials.push(Trial::test("remote procedure calls in C++", remote_calls));
+    trials.push(Trial::test("collectives until shmem_finalize", move || until_finalize(has_libfabric)));
     trials.extend(endings(has_libfabric, hosts.as_ref()));
     // A client that catches SIGQUIT gets it for others that end the job.
     for which in ["interrupt", "hangup"] {
@@ -227,6 +228,21 @@ const LEAVES: [(&str, &str); 4] = [
 fn beside() -> Result<(), Failed> {
     for pes in [2, 4] {
         passes(Job::oshrun(pes).env("SHMEM_PROGRESS", "thread"), &Program::new("beside", "PAR"), pes)?;
+    }
+    Ok(())
+}
+
+/// A PE in its last `shmem_finalize` does its part of a barrier that it has begun; threads of the library's beside that
+/// change nothing.
+fn until_finalize(has_libfabric: bool) -> Result<(), Failed> {
+    let waits = Program::new("waits", "PAR").build()?;
+    for pes in [3, 4] {
+        for progress in ["calls", "thread"] {
+            for transport in ["auto", "ofi"].into_iter().take(1 + usize::from(has_libfabric)) {
+                let job = Job::oshrun(pes).env("SHMEM_PROGRESS", progress).env("SHMEM_TRANSPORT", transport);
+                all_is_well(&job.arg(&waits).arg("finalize").limit(LIMIT).run(), pes)?;
+            }
+        }
     }
     Ok(())
 }

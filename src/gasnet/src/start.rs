@@ -138,6 +138,7 @@ pub fn begin(routine: &'static str, name: CString, flags: Flags, mode: Mode) -> 
     }
     crate::settings::tell();
     handler::register_own();
+    runtime::advance_in_waits(coll::advance_in_waits);
     crate::asked::begin(runtime::map().npes);
     runtime::messages().observe(crate::record::waits_for_room);
     let area = area(routine);

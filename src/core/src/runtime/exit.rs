@@ -59,6 +59,7 @@ fn finish(process: &Process) -> Result<(), Fault> {
         crate::say!("pellucid: PE {}: shmem_finalize: {forgotten}", process.pe);
     }
     collectives::requests::complete_all(world())?;
+    messages::synchronize_schedules()?;
     messages::drain()?;
     collectives::finalize(world())?;
     messages::close()?;

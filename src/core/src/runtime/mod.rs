@@ -22,7 +22,7 @@ pub use exit::{
     status_at_exit,
 };
 pub use init::{Start, forget_init, init_thread, my_pe, n_pes, query_initialized, uses};
-pub use messages::{messages, register_handler};
+pub use messages::{advance_in_waits, messages, register_handler};
 pub use network::network_counters;
 pub use states::{failed_pes, job_state, pe_state};
 pub use thread::{Level, query_thread};
