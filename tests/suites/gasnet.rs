@@ -382,6 +382,7 @@ fn statics() -> Vec<Trial> {
         Trial::test("with OpenSHMEM", with_openshmem),
         Trial::test("with nonblocking collectives of OpenSHMEM", beside),
         Trial::test("variables that are no numbers", bad_variables),
+        Trial::test("sizes of segments", segment_sizes),
         Trial::test("a client in C++", client_in_cxx),
     ]
 }
@@ -602,6 +603,19 @@ fn bad_variables() -> Result<(), Failed> {
         }
     }
     Ok(())
+}
+
+/// A segment is as large as the variable says, or as the default; no larger one is possible, and memory is left for
+/// OpenSHMEM.
+fn segment_sizes() -> Result<(), Failed> {
+    let attach = Program::new("attach", "PAR").build()?;
+    for (value, bytes) in [("16k", 16u64 << 10), ("64M", 64 << 20), ("256M", 256 << 20), ("", 1 << 30)] {
+        let job = Job::oshrun(2).env("GASNET_MAX_SEGSIZE", value).arg(&attach).arg(bytes.to_string());
+        all_is_well(&job.limit(LIMIT).run(), 2)?;
+    }
+    // A heap of the user's own is not used up.
+    let job = Job::oshrun(2).env("SHMEM_SYMMETRIC_SIZE", "1g").env("GASNET_MAX_SEGSIZE", "64M");
+    all_is_well(&job.arg(&attach).arg((64u64 << 20).to_string()).limit(LIMIT).run(), 2)
 }
 
 /// The example that calls both, however the libraries are ordered; with that of OpenSHMEM first it says so.

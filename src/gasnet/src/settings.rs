@@ -1,6 +1,7 @@
 //! The environment variables of GASNet that are honoured, and a word on the others.
 
 use crate::fail::refuse;
+use crate::types::PAGE;
 use pellucid_core::base::size;
 use pellucid_core::runtime;
 
@@ -42,7 +43,7 @@ fn share() -> Option<String> {
     text("GASNET_MAX_SEGSIZE").filter(|value| is_share(value))
 }
 
-/// Bytes of `GASNET_MAX_SEGSIZE`.
+/// Bytes of `GASNET_MAX_SEGSIZE`: whole pages, one at least.
 pub fn max_segment(routine: &'static str) -> Option<u64> {
     if share().is_some() {
         return None;
@@ -51,7 +52,7 @@ pub fn max_segment(routine: &'static str) -> Option<u64> {
     let plain = value.trim().trim_end_matches("/P").trim_end_matches("/p");
     let plain = plain.strip_suffix(['B', 'b']).unwrap_or(plain);
     match size::parse(plain) {
-        Ok(bytes) if bytes > 0 => Some(bytes),
+        Ok(bytes) if bytes > 0 => Some((bytes & !(PAGE as u64 - 1)).max(PAGE as u64)),
         _ => refuse(
             routine,
             format!("GASNET_MAX_SEGSIZE={value}: expected bytes of each process, such as 512M or 2GB/P"),
