@@ -57,6 +57,8 @@ static void request(gex_Token_t token)
         gex_EP_QueryBoundSegmentNB(world, 0, NULL, NULL, NULL, 0);
     if (is("group-reply"))
         gex_AM_ReplyMedium(token, 201, NULL, 0, GEX_EVENT_GROUP, 0);
+    if (is("prepare-group"))
+        gex_AM_PrepareReplyMedium(token, &lock, 1, 1, GEX_EVENT_GROUP, 0, 0);
     if (is("kept-prepared")) {
         gex_AM_PrepareReplyMedium(token, NULL, 8, 8, NULL, 0, 0);
         return;
@@ -140,12 +142,10 @@ static void on_quit(int signal)
     gasnet_exit(45);
 }
 
-/* What breaks a rule outside of handlers, in the order of the specification's sections. */
-static void break_a_rule(void)
+/* The options of messages, and Prepare and Commit. */
+static void break_a_rule_of_messages(void)
 {
-    gex_Event_t event, leaf;
-    gex_TM_t team;
-    gex_AD_t domain;
+    gex_AM_SrcDesc_t prepared;
     char byte = 0;
     if (is("defer"))
         gex_AM_RequestMedium(world, 0, 200, &byte, 1, GEX_EVENT_DEFER, 0);
@@ -154,12 +154,33 @@ static void break_a_rule(void)
     if (is("too-long"))
         gex_AM_RequestMedium(world, 0, 200, &byte, (size_t)1 << 30, GEX_EVENT_NOW, 0);
     if (is("commit-twice")) {
-        gex_AM_SrcDesc_t prepared = gex_AM_PrepareRequestMedium(world, 0, NULL, 8, 8, NULL, 0, 0);
+        prepared = gex_AM_PrepareRequestMedium(world, 0, NULL, 8, 8, NULL, 0, 0);
         gex_AM_CommitRequestMedium(prepared, 220, 0);
         gex_AM_CommitRequestMedium(prepared, 220, 0);
     }
     if (is("commit-size"))
         gex_AM_CommitRequestMedium(gex_AM_PrepareRequestMedium(world, 0, NULL, 8, 8, NULL, 0, 0), 220, 9);
+    if (is("commit-locked")) {
+        prepared = gex_AM_PrepareRequestMedium(world, 0, &byte, 1, 1, GEX_EVENT_NOW, 0, 0);
+        gex_HSL_Lock(&lock);
+        gex_AM_CommitRequestMedium(prepared, 220, 1);
+    }
+    if (is("prepare-null"))
+        gex_AM_PrepareRequestMedium(world, 0, &byte, 1, 1, NULL, 0, 0);
+    if (is("prepare-defer"))
+        gex_AM_PrepareRequestLong(world, 0, &byte, 1, 1, NULL, GEX_EVENT_DEFER, 0, 0);
+    if (is("prepare-arguments"))
+        gex_AM_PrepareRequestMedium(world, 0, NULL, 8, 8, NULL, 0, 17);
+}
+
+/* What breaks a rule outside of handlers, in the order of the specification's sections. */
+static void break_a_rule(void)
+{
+    gex_Event_t event, leaf;
+    gex_TM_t team;
+    gex_AD_t domain;
+    char byte = 0;
+    break_a_rule_of_messages();
     if (is("token")) {
         gex_Token_Info_t info;
         gex_AM_RequestShort(world, me, 200, 0);
