@@ -145,7 +145,7 @@ fn passes(job: Job, program: &Program, pes: usize) -> Result<(), Failed> {
 
 /// How the program that is told to end or to break a rule does so: its argument, the exit code, words of the message.
 type Ending = (&'static str, i32, &'static str);
-const ENDINGS: [Ending; 72] = [
+const ENDINGS: [Ending; 74] = [
     ("exit", 42, ""),
     ("exit-handler", 43, ""),
     ("exit-signal", 44, ""),
@@ -178,7 +178,7 @@ const ENDINGS: [Ending; 72] = [
     ("kept-prepared", 1, "handler 200 (asks) of a request of rank 2 returned between gex_AM_Prepare and gex_AM_Commit"),
     ("defer", 1, "gex_AM_RequestMedium: lc_opt is GEX_EVENT_DEFER"),
     ("least", 1, "GEX_FLAG_AM_PREPARE_LEAST_ is for queries of limits"),
-    ("too-long", 1, "are possible in a medium message"),
+    ("too-long", 1, "are possible in a medium message; a long one may have more"),
     ("commit-twice", 1, "gex_AM_CommitRequestMedium: the descriptor is not what the last Prepare of this thread gave"),
     ("commit-size", 1, "nbytes = 9: 8 were prepared"),
     ("commit-locked", 1, "gex_AM_CommitRequestMedium: called while this thread holds 1 handler-safe lock(s)"),
@@ -186,6 +186,8 @@ const ENDINGS: [Ending; 72] = [
     ("prepare-defer", 1, "gex_AM_PrepareRequestLong: lc_opt is GEX_EVENT_DEFER: messages take GEX_EVENT_NOW"),
     ("prepare-group", 1, "gex_AM_PrepareReplyMedium: lc_opt is GEX_EVENT_GROUP: messages take GEX_EVENT_NOW or"),
     ("prepare-arguments", 1, "gex_AM_PrepareRequestMedium: numargs = 17: at most 16 are possible"),
+    ("put-null", 1, "gex_RMA_PutNB: lc_opt is NULL: expected GEX_EVENT_NOW, _DEFER or a place for an event"),
+    ("put-null-nbi", 1, "gex_RMA_PutNBI: lc_opt is NULL: expected GEX_EVENT_NOW, _DEFER or _GROUP"),
     ("token", 1, "gex_Token_Info: the token is not that of the handler that runs here: called outside of a handler"),
     ("leaf", 1, "is a leaf of an event that was synchronized already"),
     ("no-op", 1, "gex_Event_Test: GEX_EVENT_NO_OP is no event"),

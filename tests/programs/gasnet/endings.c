@@ -171,6 +171,10 @@ static void break_a_rule_of_messages(void)
         gex_AM_PrepareRequestLong(world, 0, &byte, 1, 1, NULL, GEX_EVENT_DEFER, 0, 0);
     if (is("prepare-arguments"))
         gex_AM_PrepareRequestMedium(world, 0, NULL, 8, 8, NULL, 0, 17);
+    if (is("put-null"))
+        gex_RMA_PutNB(world, me, segment_of(me), &byte, 1, NULL, 0);
+    if (is("put-null-nbi"))
+        gex_RMA_PutNBI(world, me, segment_of(me), &byte, 1, NULL, 0);
 }
 
 /* What breaks a rule outside of handlers, in the order of the specification's sections. */

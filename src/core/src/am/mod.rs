@@ -555,8 +555,8 @@ impl MessagePaths {
             return Ok(());
         }
         Err(Fault::from(Cause::Message(format!(
-            "a payload of {bytes} bytes to PE {pe}: at most {most} are possible in a medium message; a long one has no \
-             limit"
+            "a payload of {bytes} bytes to PE {pe}: at most {most} are possible in a medium message; a long one may \
+             have more"
         ))))
     }
 
