@@ -390,6 +390,7 @@ fn statics() -> Vec<Trial> {
         Trial::test("with nonblocking collectives of OpenSHMEM", beside),
         Trial::test("variables that are no numbers", bad_variables),
         Trial::test("sizes of segments", segment_sizes),
+        Trial::test("GASNET_BACKTRACE", backtrace),
         Trial::test("a client in C++", client_in_cxx),
     ]
 }
@@ -623,6 +624,20 @@ fn segment_sizes() -> Result<(), Failed> {
     // A heap of the user's own is not used up.
     let job = Job::oshrun(2).env("SHMEM_SYMMETRIC_SIZE", "1g").env("GASNET_MAX_SEGSIZE", "64M");
     all_is_well(&job.arg(&attach).arg((64u64 << 20).to_string()).limit(LIMIT).run(), 2)
+}
+
+/// What a PE that breaks a rule shows of its stack.
+fn backtrace() -> Result<(), Failed> {
+    let endings = Program::new("endings", "PAR").build()?;
+    for (value, is_shown) in [("1", true), ("0", false)] {
+        let outcome = Job::oshrun(2).env("GASNET_BACKTRACE", value).arg(&endings).arg("defer").limit(LIMIT).run();
+        let shown = ["stack of this thread", "pellucid:   main+0x", "libc.so.6 0x"];
+        let right = shown.iter().all(|words| outcome.stderr.contains(words) == is_shown);
+        if outcome.code() != 1 || !right || outcome.stderr.contains("not honoured") {
+            return Err(outcome.describe().into());
+        }
+    }
+    Ok(())
 }
 
 /// The example that calls both, however the libraries are ordered; with that of OpenSHMEM first it says so.

@@ -6,10 +6,11 @@ use pellucid_core::base::size;
 use pellucid_core::runtime;
 
 /// Variables that are honoured, and what for.
-pub const KNOWN: [(&str, &str); 5] = [
+pub const KNOWN: [(&str, &str); 6] = [
     ("GASNET_PSHM_NODES", "PEs to start where no launcher has started the program"),
     ("GASNET_MAX_SEGSIZE", "bytes of a segment at most, with suffix k, m, g, t"),
     ("GASNET_EXITTIMEOUT", "seconds that gasnet_exit gives the other PEs to come to theirs, 4 at most"),
+    ("GASNET_BACKTRACE", "1: a PE that ends the job because of a fault shows its stack, as with SHMEM_ABORT=trace"),
     ("GASNET_VERBOSEENV", "1: show the variables that are honoured, at the start"),
     ("GASNET_QUIET", "1: say nothing of variables that are not honoured"),
 ];

@@ -138,6 +138,9 @@ pub fn begin(routine: &'static str, name: CString, flags: Flags, mode: Mode) -> 
     if runtime::map().losses.is_some() {
         refuse(routine, "this job goes on without PEs that are lost (oshrun --survive), which GASNet-EX cannot")
     }
+    if crate::settings::is_on("GASNET_BACKTRACE") {
+        runtime::show_stack_at_faults();
+    }
     crate::settings::tell();
     handler::register_own();
     runtime::advance_in_waits(coll::advance_in_waits);

@@ -304,6 +304,13 @@ pub(super) fn end_faults_by(abort: Abort) {
     ABORT.store(abort as u8, Ordering::Relaxed);
 }
 
+/// Has faults of this process show its stack, unless `SHMEM_ABORT` asks for a core dump: for a front end's own
+/// variable.
+pub fn show_stack_at_faults() {
+    let (by_default, now) = (Abort::Exit as u8, Abort::Trace as u8);
+    _ = ABORT.compare_exchange(by_default, now, Ordering::Relaxed, Ordering::Relaxed);
+}
+
 /// What is left for people to look at, before the launcher hears of the fault and ends the job: a stack, or a core
 /// dump.
 fn show() {
