@@ -145,7 +145,7 @@ fn passes(job: Job, program: &Program, pes: usize) -> Result<(), Failed> {
 
 /// How the program that is told to end or to break a rule does so: its argument, the exit code, words of the message.
 type Ending = (&'static str, i32, &'static str);
-const ENDINGS: [Ending; 74] = [
+const ENDINGS: [Ending; 75] = [
     ("exit", 42, ""),
     ("exit-handler", 43, ""),
     ("exit-signal", 44, ""),
@@ -196,6 +196,7 @@ const ENDINGS: [Ending; 74] = [
     ("never-self", 1, "rank = 2 is this process, which GEX_FLAG_PEER_NEVER_SELF"),
     ("never-near", 1, "rank = 0 is of this neighbourhood"),
     ("destroy-segment", 1, "gex_Segment_Destroy: the segment that gex_Segment_Attach made stays"),
+    ("gone-segment", 1, "was destroyed"),
     ("bind-nothing", 1, "gex_EP_BindSegment: segment is GEX_SEGMENT_INVALID"),
     ("destroy-world", 1, "gex_TM_Destroy: the primordial team stays"),
     ("pair", 1, "gex_Coll_BarrierNB: tm is a pair of endpoints"),

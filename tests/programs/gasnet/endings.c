@@ -213,6 +213,11 @@ static void break_a_rule(void)
         gex_RMA_PutBlockingVal(world, 0, segment_of(0), 1, 8, GEX_FLAG_PEER_NEVER_NBRHD);
     if (is("destroy-segment"))
         gex_Segment_Destroy(segment, 0);
+    if (is("gone-segment")) {
+        gex_Segment_Create(&segment, client, &byte, 1, GEX_MK_HOST, 0);
+        gex_Segment_Destroy(segment, 0);
+        gex_Segment_Destroy(segment, 0);
+    }
     if (is("bind-nothing"))
         gex_EP_BindSegment(endpoint, GEX_SEGMENT_INVALID, 0);
     if (is("destroy-world"))
