@@ -20,7 +20,7 @@ use libtest_mimic::{Arguments, Failed, Trial};
 const LIMIT: u64 = 120;
 
 /// Programs that run in every mode.
-const PROGRAMS: [&str; 7] = ["rma", "team", "atomic", "vis", "legacy", "collectives", "attach"];
+const PROGRAMS: [&str; 8] = ["rma", "team", "atomic", "vis", "legacy", "collectives", "attach", "waits"];
 const HEADERS: [&str; 8] = [
     "gasnet_fwd.h",
     "gasnetex.h",
@@ -55,6 +55,7 @@ fn main() -> ExitCode {
     let across = hosts.clone();
     let remote_calls = move || remote_calls(across.as_deref(), has_libfabric);
     trials.push(Trial::test("remote procedure calls in C++", remote_calls));
+    trials.push(Trial::test("collectives until shmem_finalize", move || until_finalize(has_libfabric)));
     trials.extend(endings(has_libfabric, hosts.as_ref()));
     // A client that catches SIGQUIT gets it for others that end the job.
     for which in ["interrupt", "hangup"] {
@@ -144,7 +145,7 @@ fn passes(job: Job, program: &Program, pes: usize) -> Result<(), Failed> {
 
 /// How the program that is told to end or to break a rule does so: its argument, the exit code, words of the message.
 type Ending = (&'static str, i32, &'static str);
-const ENDINGS: [Ending; 67] = [
+const ENDINGS: [Ending; 75] = [
     ("exit", 42, ""),
     ("exit-handler", 43, ""),
     ("exit-signal", 44, ""),
@@ -177,9 +178,16 @@ const ENDINGS: [Ending; 67] = [
     ("kept-prepared", 1, "handler 200 (asks) of a request of rank 2 returned between gex_AM_Prepare and gex_AM_Commit"),
     ("defer", 1, "gex_AM_RequestMedium: lc_opt is GEX_EVENT_DEFER"),
     ("least", 1, "GEX_FLAG_AM_PREPARE_LEAST_ is for queries of limits"),
-    ("too-long", 1, "are possible in a medium message"),
+    ("too-long", 1, "are possible in a medium message; a long one may have more"),
     ("commit-twice", 1, "gex_AM_CommitRequestMedium: the descriptor is not what the last Prepare of this thread gave"),
     ("commit-size", 1, "nbytes = 9: 8 were prepared"),
+    ("commit-locked", 1, "gex_AM_CommitRequestMedium: called while this thread holds 1 handler-safe lock(s)"),
+    ("prepare-null", 1, "gex_AM_PrepareRequestMedium: lc_opt is NULL: messages take GEX_EVENT_NOW, GEX_EVENT_GROUP"),
+    ("prepare-defer", 1, "gex_AM_PrepareRequestLong: lc_opt is GEX_EVENT_DEFER: messages take GEX_EVENT_NOW"),
+    ("prepare-group", 1, "gex_AM_PrepareReplyMedium: lc_opt is GEX_EVENT_GROUP: messages take GEX_EVENT_NOW or"),
+    ("prepare-arguments", 1, "gex_AM_PrepareRequestMedium: numargs = 17: at most 16 are possible"),
+    ("put-null", 1, "gex_RMA_PutNB: lc_opt is NULL: expected GEX_EVENT_NOW, _DEFER or a place for an event"),
+    ("put-null-nbi", 1, "gex_RMA_PutNBI: lc_opt is NULL: expected GEX_EVENT_NOW, _DEFER or _GROUP"),
     ("token", 1, "gex_Token_Info: the token is not that of the handler that runs here: called outside of a handler"),
     ("leaf", 1, "is a leaf of an event that was synchronized already"),
     ("no-op", 1, "gex_Event_Test: GEX_EVENT_NO_OP is no event"),
@@ -188,6 +196,7 @@ const ENDINGS: [Ending; 67] = [
     ("never-self", 1, "rank = 2 is this process, which GEX_FLAG_PEER_NEVER_SELF"),
     ("never-near", 1, "rank = 0 is of this neighbourhood"),
     ("destroy-segment", 1, "gex_Segment_Destroy: the segment that gex_Segment_Attach made stays"),
+    ("gone-segment", 1, "was destroyed"),
     ("bind-nothing", 1, "gex_EP_BindSegment: segment is GEX_SEGMENT_INVALID"),
     ("destroy-world", 1, "gex_TM_Destroy: the primordial team stays"),
     ("pair", 1, "gex_Coll_BarrierNB: tm is a pair of endpoints"),
@@ -227,6 +236,21 @@ const LEAVES: [(&str, &str); 4] = [
 fn beside() -> Result<(), Failed> {
     for pes in [2, 4] {
         passes(Job::oshrun(pes).env("SHMEM_PROGRESS", "thread"), &Program::new("beside", "PAR"), pes)?;
+    }
+    Ok(())
+}
+
+/// A PE in its last `shmem_finalize` does its part of a barrier that it has begun; threads of the library's beside that
+/// change nothing.
+fn until_finalize(has_libfabric: bool) -> Result<(), Failed> {
+    let waits = Program::new("waits", "PAR").build()?;
+    for pes in [3, 4] {
+        for progress in ["calls", "thread"] {
+            for transport in ["auto", "ofi"].into_iter().take(1 + usize::from(has_libfabric)) {
+                let job = Job::oshrun(pes).env("SHMEM_PROGRESS", progress).env("SHMEM_TRANSPORT", transport);
+                all_is_well(&job.arg(&waits).arg("finalize").limit(LIMIT).run(), pes)?;
+            }
+        }
     }
     Ok(())
 }
@@ -366,6 +390,8 @@ fn statics() -> Vec<Trial> {
         Trial::test("with OpenSHMEM", with_openshmem),
         Trial::test("with nonblocking collectives of OpenSHMEM", beside),
         Trial::test("variables that are no numbers", bad_variables),
+        Trial::test("sizes of segments", segment_sizes),
+        Trial::test("GASNET_BACKTRACE", backtrace),
         Trial::test("a client in C++", client_in_cxx),
     ]
 }
@@ -582,6 +608,33 @@ fn bad_variables() -> Result<(), Failed> {
     ] {
         let outcome = Job::oshrun(1).env(name, value).arg(Program::new("team", "PAR").build()?).run();
         if outcome.code() != 1 || !outcome.stderr.contains(words) {
+            return Err(outcome.describe().into());
+        }
+    }
+    Ok(())
+}
+
+/// A segment is as large as the variable says, or as the default; no larger one is possible, and memory is left for
+/// OpenSHMEM.
+fn segment_sizes() -> Result<(), Failed> {
+    let attach = Program::new("attach", "PAR").build()?;
+    for (value, bytes) in [("16k", 16u64 << 10), ("64M", 64 << 20), ("256M", 256 << 20), ("", 1 << 30)] {
+        let job = Job::oshrun(2).env("GASNET_MAX_SEGSIZE", value).arg(&attach).arg(bytes.to_string());
+        all_is_well(&job.limit(LIMIT).run(), 2)?;
+    }
+    // A heap of the user's own is not used up.
+    let job = Job::oshrun(2).env("SHMEM_SYMMETRIC_SIZE", "1g").env("GASNET_MAX_SEGSIZE", "64M");
+    all_is_well(&job.arg(&attach).arg((64u64 << 20).to_string()).limit(LIMIT).run(), 2)
+}
+
+/// What a PE that breaks a rule shows of its stack.
+fn backtrace() -> Result<(), Failed> {
+    let endings = Program::new("endings", "PAR").build()?;
+    for (value, is_shown) in [("1", true), ("0", false)] {
+        let outcome = Job::oshrun(2).env("GASNET_BACKTRACE", value).arg(&endings).arg("defer").limit(LIMIT).run();
+        let shown = ["stack of this thread", "pellucid:   main+0x", "libc.so.6 0x"];
+        let right = shown.iter().all(|words| outcome.stderr.contains(words) == is_shown);
+        if outcome.code() != 1 || !right || outcome.stderr.contains("not honoured") {
             return Err(outcome.describe().into());
         }
     }

@@ -50,13 +50,14 @@ impl Endpoint {
 
     /// Its segment.
     pub fn segment(&self) -> Option<&'static Segment> {
-        // SAFETY: null, or a segment; those are not given back.
+        // SAFETY: null, or a segment; those are never given back to the system.
         unsafe { self.segment.load(Ordering::Acquire).as_ref() }
     }
 
     /// Gives it a segment; false where it has one.
     pub fn bind(&self, segment: &'static Segment) -> bool {
         let new = ptr::from_ref(segment).cast_mut();
+        segment.note_endpoint();
         self.segment.compare_exchange(ptr::null_mut(), new, Ordering::AcqRel, Ordering::Relaxed).is_ok()
     }
 
@@ -98,7 +99,7 @@ pub extern "C" fn gex_EP_BindSegment(ep: *const Endpoint, segment: *const Segmen
     unrestricted(R);
     let ep = Endpoint::of(R, ep);
     let segment = Segment::of(R, segment);
-    if ep.index == 0 && !segment.is_own {
+    if ep.index == 0 && !segment.is_own() {
         return error(R, code::BAD_ARG, "memory of the client's own is for endpoints that gex_EP_Create has made");
     }
     if !ep.bind(segment) {

@@ -9,21 +9,21 @@ use crate::team::Team;
 use crate::types::{EpIndex, EventHandle, Flags, PAGE, Rank, Tm, code, flag};
 use crate::{coll, op, place, record};
 use pellucid_core::runtime;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::ffi::{c_int, c_void};
 use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
-/// A segment, never given back itself; its memory is.
-#[derive(Debug)]
+/// A segment. One that was destroyed is known as such for a while, and then used again, unless an endpoint has it.
+#[derive(Debug, Default)]
 pub struct Segment {
-    base: usize,
-    bytes: usize,
-    /// Its memory is the library's.
-    pub is_own: bool,
+    base: AtomicUsize,
+    bytes: AtomicUsize,
+    is_own: AtomicBool,
     /// Made by `gex_Segment_Attach`.
-    is_attached: bool,
+    is_attached: AtomicBool,
+    is_bound: AtomicBool,
     is_gone: AtomicBool,
     cdata: AtomicPtr<c_void>,
 }
@@ -37,7 +37,16 @@ static LIVE: Mutex<Vec<Extent>> = Mutex::new(Vec::new());
 /// What peers have published: process and endpoint.
 static PUBLISHED: LazyLock<Mutex<HashMap<(i32, EpIndex), Extent>>> = LazyLock::new(Mutex::default);
 
+/// Segments that were destroyed and have no endpoint, the oldest first.
+static GONE: Mutex<VecDeque<&'static Segment>> = Mutex::new(VecDeque::new());
+/// So many are kept as they are: whoever uses one of them is told that it was destroyed.
+const KEPT: usize = 1024;
+
 static ATTACHED: AtomicBool = AtomicBool::new(false);
+
+fn gone() -> MutexGuard<'static, VecDeque<&'static Segment>> {
+    GONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 fn live() -> MutexGuard<'static, Vec<Extent>> {
     LIVE.lock().unwrap_or_else(PoisonError::into_inner)
@@ -53,18 +62,46 @@ pub fn contains(addr: usize, bytes: usize) -> bool {
 }
 
 impl Segment {
-    fn make(base: usize, bytes: usize, is_own: bool, is_attached: bool) -> &'static Self {
+    fn make((base, bytes): Extent, is_own: bool, is_attached: bool) -> &'static Self {
         live().push((base, bytes));
-        let is_gone = AtomicBool::new(false);
-        Box::leak(Box::new(Self { base, bytes, is_own, is_attached, is_gone, cdata: AtomicPtr::default() }))
+        let mut gone = gone();
+        let oldest = if gone.len() > KEPT { gone.pop_front() } else { None };
+        drop(gone);
+        let made = oldest.unwrap_or_else(|| Box::leak(Box::default()));
+        made.base.store(base, Ordering::Relaxed);
+        made.bytes.store(bytes, Ordering::Relaxed);
+        made.is_own.store(is_own, Ordering::Relaxed);
+        made.is_attached.store(is_attached, Ordering::Relaxed);
+        made.cdata.store(ptr::null_mut(), Ordering::Relaxed);
+        made.is_gone.store(false, Ordering::Release);
+        made
+    }
+
+    fn extent(&self) -> Extent {
+        (self.base.load(Ordering::Relaxed), self.bytes.load(Ordering::Relaxed))
+    }
+
+    /// Whether its memory is the library's.
+    pub fn is_own(&self) -> bool {
+        self.is_own.load(Ordering::Relaxed)
+    }
+
+    #[cold]
+    fn refuse_gone(&self, routine: &'static str) -> ! {
+        refuse(routine, format!("segment {self:p} was destroyed"))
+    }
+
+    /// An endpoint has it, and keeps it.
+    pub fn note_endpoint(&self) {
+        self.is_bound.store(true, Ordering::Release);
     }
 
     /// The segment that a handle names.
     pub fn of(routine: &'static str, handle: *const Self) -> &'static Self {
         // SAFETY: a handle that the library made, says the caller, or null.
         let segment = unsafe { handle.as_ref() }.unwrap_or_else(|| refuse(routine, "segment is GEX_SEGMENT_INVALID"));
-        if segment.is_gone.load(Ordering::Relaxed) {
-            refuse(routine, format!("segment {handle:p} was destroyed"))
+        if segment.is_gone.load(Ordering::Acquire) {
+            segment.refuse_gone(routine)
         }
         segment
     }
@@ -115,7 +152,7 @@ pub fn attach(routine: &'static str, team: &'static Team, bytes: usize) -> Optio
         published.insert((pe as i32, 0), extent);
     }
     drop(published);
-    let segment = Segment::make(base as usize, bytes, true, true);
+    let segment = Segment::make((base as usize, bytes), true, true);
     if bytes > 0 {
         start::endpoint().bind(segment);
     }
@@ -201,7 +238,7 @@ pub unsafe extern "C" fn gex_Segment_Create(
         );
     }
     // SAFETY: a place for the handle, says the caller.
-    unsafe { segment_p.write(Segment::make(base as usize, bytes, is_own, false)) };
+    unsafe { segment_p.write(Segment::make((base as usize, bytes), is_own, false)) };
     code::OK
 }
 
@@ -211,17 +248,23 @@ pub extern "C" fn gex_Segment_Destroy(segment: *const Segment, _: Flags) {
     const R: &str = "gex_Segment_Destroy";
     unrestricted(R);
     let segment = Segment::of(R, segment);
-    if segment.is_attached {
+    if segment.is_attached.load(Ordering::Relaxed) {
         refuse(R, "the segment that gex_Segment_Attach made stays")
     }
-    segment.is_gone.store(true, Ordering::Relaxed);
+    if segment.is_gone.swap(true, Ordering::AcqRel) {
+        segment.refuse_gone(R)
+    }
+    let (base, bytes) = segment.extent();
     let mut all = live();
-    if let Some(at) = all.iter().position(|extent| *extent == (segment.base, segment.bytes)) {
+    if let Some(at) = all.iter().position(|extent| *extent == (base, bytes)) {
         all.swap_remove(at);
     }
     drop(all);
-    if segment.is_own {
-        start::release(segment.base);
+    if segment.is_own() {
+        start::release(base);
+    }
+    if !segment.is_bound.load(Ordering::Acquire) {
+        gone().push_back(segment);
     }
 }
 
@@ -241,7 +284,8 @@ pub unsafe extern "C" fn gex_EP_PublishBoundSegment(
     let mut mine = Vec::new();
     for ep in eps.iter().map(|ep| Endpoint::of(R, *ep)) {
         let Some(segment) = ep.segment() else { continue };
-        for word in [segment.base, segment.bytes, ep.index.into()] {
+        let (base, bytes) = segment.extent();
+        for word in [base, bytes, ep.index.into()] {
             mine.extend(word.to_ne_bytes());
         }
     }
@@ -319,7 +363,7 @@ pub unsafe extern "C" fn gex_EP_QueryBoundSegmentNB(
 fn own(routine: &'static str, tm: Tm, rank: Rank) -> Option<(place::Peer, Extent)> {
     let peer = place::peer(routine, tm, rank);
     let segment = Endpoint::numbered(peer.ep).filter(|_| peer.pe == runtime::map().me)?.segment()?;
-    Some((peer, (segment.base, segment.bytes)))
+    Some((peer, segment.extent()))
 }
 
 /// `gex_Segment_QueryBound`
@@ -357,13 +401,13 @@ pub extern "C" fn gex_Segment_QueryFlags(_: *const Segment) -> Flags {
 /// `gex_Segment_QueryAddr`
 #[unsafe(no_mangle)]
 pub extern "C" fn gex_Segment_QueryAddr(segment: *const Segment) -> *mut c_void {
-    Segment::of("gex_Segment_QueryAddr", segment).base as *mut c_void
+    Segment::of("gex_Segment_QueryAddr", segment).extent().0 as *mut c_void
 }
 
 /// `gex_Segment_QuerySize`
 #[unsafe(no_mangle)]
 pub extern "C" fn gex_Segment_QuerySize(segment: *const Segment) -> usize {
-    Segment::of("gex_Segment_QuerySize", segment).bytes
+    Segment::of("gex_Segment_QuerySize", segment).extent().1
 }
 
 /// `gex_Segment_SetCData`

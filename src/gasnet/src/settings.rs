@@ -1,14 +1,16 @@
 //! The environment variables of GASNet that are honoured, and a word on the others.
 
 use crate::fail::refuse;
+use crate::types::PAGE;
 use pellucid_core::base::size;
 use pellucid_core::runtime;
 
 /// Variables that are honoured, and what for.
-pub const KNOWN: [(&str, &str); 5] = [
+pub const KNOWN: [(&str, &str); 6] = [
     ("GASNET_PSHM_NODES", "PEs to start where no launcher has started the program"),
     ("GASNET_MAX_SEGSIZE", "bytes of a segment at most, with suffix k, m, g, t"),
     ("GASNET_EXITTIMEOUT", "seconds that gasnet_exit gives the other PEs to come to theirs, 4 at most"),
+    ("GASNET_BACKTRACE", "1: a PE that ends the job because of a fault shows its stack, as with SHMEM_ABORT=trace"),
     ("GASNET_VERBOSEENV", "1: show the variables that are honoured, at the start"),
     ("GASNET_QUIET", "1: say nothing of variables that are not honoured"),
 ];
@@ -42,7 +44,7 @@ fn share() -> Option<String> {
     text("GASNET_MAX_SEGSIZE").filter(|value| is_share(value))
 }
 
-/// Bytes of `GASNET_MAX_SEGSIZE`.
+/// Bytes of `GASNET_MAX_SEGSIZE`: whole pages, one at least.
 pub fn max_segment(routine: &'static str) -> Option<u64> {
     if share().is_some() {
         return None;
@@ -51,7 +53,7 @@ pub fn max_segment(routine: &'static str) -> Option<u64> {
     let plain = value.trim().trim_end_matches("/P").trim_end_matches("/p");
     let plain = plain.strip_suffix(['B', 'b']).unwrap_or(plain);
     match size::parse(plain) {
-        Ok(bytes) if bytes > 0 => Some(bytes),
+        Ok(bytes) if bytes > 0 => Some((bytes & !(PAGE as u64 - 1)).max(PAGE as u64)),
         _ => refuse(
             routine,
             format!("GASNET_MAX_SEGSIZE={value}: expected bytes of each process, such as 512M or 2GB/P"),

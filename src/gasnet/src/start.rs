@@ -58,10 +58,12 @@ static CLIENT: OnceLock<Client> = OnceLock::new();
 static BASES: AtomicPtr<Vec<usize>> = AtomicPtr::new(std::ptr::null_mut());
 static READY: AtomicBool = AtomicBool::new(false);
 
-/// Bytes of a segment at most, unless `GASNET_MAX_SEGSIZE` says otherwise. Memory that nobody touches is none.
+/// Bytes of segments at most, unless `GASNET_MAX_SEGSIZE` says otherwise. Memory that nobody touches is none.
 const SEGMENT: u64 = 1 << 30;
 /// Bytes of symmetric heap that stay for OpenSHMEM.
 const REST: u64 = 64 << 20;
+/// The heap has as many bytes more, in case the area does not begin where the heap does.
+const SLACK: usize = 2 * PAGE;
 /// In front of the area: what exits count ([`crate::exit`]).
 pub const HEAD: usize = PAGE;
 
@@ -121,10 +123,10 @@ pub fn begin(routine: &'static str, name: CString, flags: Flags, mode: Mode) -> 
     }
     check_alone(routine);
     crate::settings::check(routine);
+    let most = crate::settings::max_segment(routine);
     if !runtime::query_initialized() {
         crate::local_job::begin_again_if_asked(routine);
-        let most = crate::settings::max_segment(routine).unwrap_or(SEGMENT);
-        env::prefer_symmetric_size(most.saturating_add(REST));
+        env::prefer_symmetric_size(most.unwrap_or(SEGMENT).saturating_add(REST + (HEAD + SLACK) as u64));
     }
     let level = match mode {
         Mode::Seq => 0,
@@ -136,11 +138,15 @@ pub fn begin(routine: &'static str, name: CString, flags: Flags, mode: Mode) -> 
     if runtime::map().losses.is_some() {
         refuse(routine, "this job goes on without PEs that are lost (oshrun --survive), which GASNet-EX cannot")
     }
+    if crate::settings::is_on("GASNET_BACKTRACE") {
+        runtime::show_stack_at_faults();
+    }
     crate::settings::tell();
     handler::register_own();
+    runtime::advance_in_waits(coll::advance_in_waits);
     crate::asked::begin(runtime::map().npes);
     runtime::messages().observe(crate::record::waits_for_room);
-    let area = area(routine);
+    let area = area(routine, most);
     let map = runtime::map();
     let endpoint = Endpoint::primordial();
     let team = Team::world(endpoint, map.npes as u32, map.me as u32);
@@ -160,11 +166,13 @@ pub fn begin(routine: &'static str, name: CString, flags: Flags, mode: Mode) -> 
     client
 }
 
-/// Takes most of what the heap has left.
-fn area(routine: &'static str) -> Area {
+/// Takes most of what the heap has left, where that is not more than clients are to have.
+fn area(routine: &'static str, most: Option<u64>) -> Area {
     let free = runtime::memory::largest_gap();
     let rest = (REST as usize).min(free / 4);
-    let bytes = (free.saturating_sub(rest + 2 * PAGE) & !(PAGE - 1)).max(HEAD + PAGE);
+    let left = free.saturating_sub(rest + SLACK) & !(PAGE - 1);
+    let most = most.map_or(usize::MAX, |most| (most as usize).saturating_add(HEAD));
+    let bytes = left.min(most).max(HEAD + PAGE);
     heap::is_area(bytes);
     let base = need(routine, runtime::memory::align(PAGE, bytes));
     if base.is_null() {

@@ -440,7 +440,7 @@ pub struct BacktraceType {
 // SAFETY: the client sets it before it starts threads.
 unsafe impl Sync for BacktraceType {}
 
-/// `gasnett_backtrace_user`
+/// `gasnett_backtrace_user`: not read, since the library finds stacks itself.
 #[unsafe(no_mangle)]
 pub static mut gasnett_backtrace_user: BacktraceType =
     BacktraceType { name: std::ptr::null(), function: None, threads: 0 };

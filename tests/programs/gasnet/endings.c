@@ -57,6 +57,8 @@ static void request(gex_Token_t token)
         gex_EP_QueryBoundSegmentNB(world, 0, NULL, NULL, NULL, 0);
     if (is("group-reply"))
         gex_AM_ReplyMedium(token, 201, NULL, 0, GEX_EVENT_GROUP, 0);
+    if (is("prepare-group"))
+        gex_AM_PrepareReplyMedium(token, &lock, 1, 1, GEX_EVENT_GROUP, 0, 0);
     if (is("kept-prepared")) {
         gex_AM_PrepareReplyMedium(token, NULL, 8, 8, NULL, 0, 0);
         return;
@@ -140,12 +142,10 @@ static void on_quit(int signal)
     gasnet_exit(45);
 }
 
-/* What breaks a rule outside of handlers, in the order of the specification's sections. */
-static void break_a_rule(void)
+/* The options of messages, and Prepare and Commit. */
+static void break_a_rule_of_messages(void)
 {
-    gex_Event_t event, leaf;
-    gex_TM_t team;
-    gex_AD_t domain;
+    gex_AM_SrcDesc_t prepared;
     char byte = 0;
     if (is("defer"))
         gex_AM_RequestMedium(world, 0, 200, &byte, 1, GEX_EVENT_DEFER, 0);
@@ -154,12 +154,37 @@ static void break_a_rule(void)
     if (is("too-long"))
         gex_AM_RequestMedium(world, 0, 200, &byte, (size_t)1 << 30, GEX_EVENT_NOW, 0);
     if (is("commit-twice")) {
-        gex_AM_SrcDesc_t prepared = gex_AM_PrepareRequestMedium(world, 0, NULL, 8, 8, NULL, 0, 0);
+        prepared = gex_AM_PrepareRequestMedium(world, 0, NULL, 8, 8, NULL, 0, 0);
         gex_AM_CommitRequestMedium(prepared, 220, 0);
         gex_AM_CommitRequestMedium(prepared, 220, 0);
     }
     if (is("commit-size"))
         gex_AM_CommitRequestMedium(gex_AM_PrepareRequestMedium(world, 0, NULL, 8, 8, NULL, 0, 0), 220, 9);
+    if (is("commit-locked")) {
+        prepared = gex_AM_PrepareRequestMedium(world, 0, &byte, 1, 1, GEX_EVENT_NOW, 0, 0);
+        gex_HSL_Lock(&lock);
+        gex_AM_CommitRequestMedium(prepared, 220, 1);
+    }
+    if (is("prepare-null"))
+        gex_AM_PrepareRequestMedium(world, 0, &byte, 1, 1, NULL, 0, 0);
+    if (is("prepare-defer"))
+        gex_AM_PrepareRequestLong(world, 0, &byte, 1, 1, NULL, GEX_EVENT_DEFER, 0, 0);
+    if (is("prepare-arguments"))
+        gex_AM_PrepareRequestMedium(world, 0, NULL, 8, 8, NULL, 0, 17);
+    if (is("put-null"))
+        gex_RMA_PutNB(world, me, segment_of(me), &byte, 1, NULL, 0);
+    if (is("put-null-nbi"))
+        gex_RMA_PutNBI(world, me, segment_of(me), &byte, 1, NULL, 0);
+}
+
+/* What breaks a rule outside of handlers, in the order of the specification's sections. */
+static void break_a_rule(void)
+{
+    gex_Event_t event, leaf;
+    gex_TM_t team;
+    gex_AD_t domain;
+    char byte = 0;
+    break_a_rule_of_messages();
     if (is("token")) {
         gex_Token_Info_t info;
         gex_AM_RequestShort(world, me, 200, 0);
@@ -188,6 +213,11 @@ static void break_a_rule(void)
         gex_RMA_PutBlockingVal(world, 0, segment_of(0), 1, 8, GEX_FLAG_PEER_NEVER_NBRHD);
     if (is("destroy-segment"))
         gex_Segment_Destroy(segment, 0);
+    if (is("gone-segment")) {
+        gex_Segment_Create(&segment, client, &byte, 1, GEX_MK_HOST, 0);
+        gex_Segment_Destroy(segment, 0);
+        gex_Segment_Destroy(segment, 0);
+    }
     if (is("bind-nothing"))
         gex_EP_BindSegment(endpoint, GEX_SEGMENT_INVALID, 0);
     if (is("destroy-world"))

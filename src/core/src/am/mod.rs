@@ -265,6 +265,12 @@ impl Messages {
         self.request(to.pe, &Outgoing { kind: MessageKind::Long, handler, args, payload: carried, target })
     }
 
+    /// Whether the calling thread may send requests: not in a handler, in a forked child, or once the end has begun.
+    pub fn may_request(&self) -> bool {
+        let is_open = self.stage.load(Ordering::Relaxed) == OPEN && self.job.get().is_some();
+        is_open && reentry::message_handler() == 0 && !FORKED.load(Ordering::Relaxed)
+    }
+
     /// As [`Self::request_short`] or, where there is a payload, [`Self::request_medium`]; but false where it would have
     /// to wait. Runs no handlers.
     pub fn try_request(&self, pe: i32, handler: u16, args: &[i32], payload: Option<&[u8]>) -> Result<bool, Fault> {
@@ -549,8 +555,8 @@ impl MessagePaths {
             return Ok(());
         }
         Err(Fault::from(Cause::Message(format!(
-            "a payload of {bytes} bytes to PE {pe}: at most {most} are possible in a medium message; a long one has no \
-             limit"
+            "a payload of {bytes} bytes to PE {pe}: at most {most} are possible in a medium message; a long one may \
+             have more"
         ))))
     }
 

@@ -59,6 +59,7 @@ fn finish(process: &Process) -> Result<(), Fault> {
         crate::say!("pellucid: PE {}: shmem_finalize: {forgotten}", process.pe);
     }
     collectives::requests::complete_all(world())?;
+    messages::synchronize_schedules()?;
     messages::drain()?;
     collectives::finalize(world())?;
     messages::close()?;
@@ -301,6 +302,13 @@ static ABORT: AtomicU8 = AtomicU8::new(Abort::Exit as u8);
 /// Sets how faults end this process.
 pub(super) fn end_faults_by(abort: Abort) {
     ABORT.store(abort as u8, Ordering::Relaxed);
+}
+
+/// Has faults of this process show its stack, unless `SHMEM_ABORT` asks for a core dump: for a front end's own
+/// variable.
+pub fn show_stack_at_faults() {
+    let (by_default, now) = (Abort::Exit as u8, Abort::Trace as u8);
+    _ = ABORT.compare_exchange(by_default, now, Ordering::Relaxed, Ordering::Relaxed);
 }
 
 /// What is left for people to look at, before the launcher hears of the fault and ends the job: a stack, or a core

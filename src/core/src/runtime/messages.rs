@@ -5,14 +5,19 @@ use super::spaces::TOLD_AT;
 use super::{NETWORK, fail, helper, map, world};
 use crate::am::{Handler, MessagePaths, Messages};
 use crate::base::Fault;
+use crate::collectives;
 use crate::memory::Map;
 use crate::memory::segments::INTERNAL;
 use crate::os::wait;
 use crate::request;
 use crate::team::sync_block::{SYNC_BLOCK, TEAMS};
 use crate::transport::{Atomics, Directory, LaneMemory, OpenRequest, SegmentId, registry};
+use std::sync::OnceLock;
 
 static MESSAGES: Messages = Messages::new();
+
+/// What moves a front end's own schedules on.
+static SCHEDULES: OnceLock<fn()> = OnceLock::new();
 
 /// The active messages of this PE.
 pub fn messages() -> &'static Messages {
@@ -26,6 +31,19 @@ pub fn register_handler(number: u16, handler: Handler) -> Result<(), Fault> {
     Ok(())
 }
 
+/// Has every wait of the library move a front end's schedules on, too, once a process: other PEs may need this one's
+/// part of them. All PEs of the job do so. `advance` is called wherever handlers may run, in a call of its own, too; it
+/// returns at once where nothing is under way, and where [`Messages::may_request`] says that it can send nothing.
+pub fn advance_in_waits(advance: fn()) {
+    _ = SCHEDULES.set(advance);
+}
+
+/// Before the last meeting: a PE that is there sends nothing of a front end's any more, so where schedules of one may
+/// need it the PEs meet twice. Those that wait for what others have to do come to the first meeting once it is done.
+pub(super) fn synchronize_schedules() -> Result<(), Fault> {
+    if SCHEDULES.get().is_some() { collectives::finalize(world()) } else { Ok(()) }
+}
+
 /// What whoever waits does at every turn, where there is a network or a handler: moves the network on, and runs
 /// handlers.
 pub(super) fn progress() {
@@ -36,6 +54,9 @@ pub(super) fn progress() {
     }
     if let Err(fault) = w.common.mail.flush().and_then(|()| request::advance()) {
         fail("nonblocking collective", fault);
+    }
+    if let Some(advance) = SCHEDULES.get() {
+        advance();
     }
 }
 

@@ -19,10 +19,10 @@ mod thread;
 
 pub use exit::{
     Callers, abort, at_failure, before_faults, fail, finalize, global_exit, is_ending, left, name_callers,
-    status_at_exit,
+    show_stack_at_faults, status_at_exit,
 };
 pub use init::{Start, forget_init, init_thread, my_pe, n_pes, query_initialized, uses};
-pub use messages::{messages, register_handler};
+pub use messages::{advance_in_waits, messages, register_handler};
 pub use network::network_counters;
 pub use states::{failed_pes, job_state, pe_state};
 pub use thread::{Level, query_thread};

@@ -1,14 +1,13 @@
 //! Messages whose payload is negotiated: Prepare gives a buffer and its size, Commit sends it.
 #![allow(unsafe_code)]
 
-use super::limits;
-use super::reply::{pellucid_gex_reply_long, pellucid_gex_reply_medium};
-use super::request::{pellucid_gex_request_long, pellucid_gex_request_medium};
 use super::token::Token;
+use super::{limits, reply, request};
 use crate::fail::{refuse, unrestricted};
 use crate::place;
 use crate::thread;
 use crate::types::{EventHandle, Flags, Rank, Tm, flag};
+use pellucid_core::am::MAX_ARGS;
 use std::ffi::{c_uint, c_void};
 use std::ptr;
 
@@ -48,6 +47,19 @@ struct Wish {
     arguments: c_uint,
 }
 
+/// Refuses what Commit could not send, while it is still known who has asked for it.
+fn check(wish: &Wish, target: Target) {
+    let Wish { routine, client, lc_opt, flags, arguments, .. } = *wish;
+    if !client.is_null() {
+        request::check(routine, lc_opt, flags & !LEAST, matches!(target, Target::Request(..)));
+    } else if !lc_opt.is_null() {
+        refuse(routine, "lc_opt has to be NULL where client_buf is")
+    }
+    if arguments as usize > MAX_ARGS {
+        refuse(routine, format!("numargs = {arguments}: at most {MAX_ARGS} are possible (gex_AM_MaxArgs)"))
+    }
+}
+
 fn prepare(wish: Wish, target: Target, is_long: bool, medium: usize) -> *mut Prepared {
     let Wish { routine, client, least, most, dest, lc_opt, flags, arguments } = wish;
     if !thread::get().prepared.is_null() {
@@ -56,6 +68,7 @@ fn prepare(wish: Wish, target: Target, is_long: bool, medium: usize) -> *mut Pre
             "a message is prepared already in this thread: Prepare and Commit come in pairs, which do not nest",
         )
     }
+    check(&wish, target);
     let limit = match (is_long, client.is_null()) {
         (false, _) => medium,
         (true, true) => limits::long_alloc(medium),
@@ -66,9 +79,6 @@ fn prepare(wish: Wish, target: Target, is_long: bool, medium: usize) -> *mut Pre
             routine,
             format!("least_payload = {least} and most_payload = {most}: at least 0 and at most {limit} is possible"),
         )
-    }
-    if client.is_null() && !lc_opt.is_null() {
-        refuse(routine, "lc_opt has to be NULL where client_buf is")
     }
     let size = most.min(limit);
     let mut own = Vec::<u128>::new();
@@ -97,7 +107,7 @@ fn prepare(wish: Wish, target: Target, is_long: bool, medium: usize) -> *mut Pre
     prepared
 }
 
-fn request(wish: Wish, tm: Tm, rank: Rank, is_long: bool) -> *mut Prepared {
+fn prepare_request(wish: Wish, tm: Tm, rank: Rank, is_long: bool) -> *mut Prepared {
     if thread::get().prepared.is_null() {
         unrestricted(wish.routine);
     }
@@ -106,7 +116,7 @@ fn request(wish: Wish, tm: Tm, rank: Rank, is_long: bool) -> *mut Prepared {
     prepare(wish, Target::Request(tm, rank), is_long, medium)
 }
 
-fn reply(wish: Wish, token: *mut Token, is_long: bool) -> *mut Prepared {
+fn prepare_reply(wish: Wish, token: *mut Token, is_long: bool) -> *mut Prepared {
     let pe = Token::request(wish.routine, token).source();
     let medium = limits::medium(wish.routine, pe);
     prepare(wish, Target::Reply(token), is_long, medium)
@@ -134,10 +144,10 @@ macro_rules! prepares {
 }
 
 prepares! {
-    gex_AM_PrepareRequestMedium, request, (tm: Tm, rank: Rank), false;
-    gex_AM_PrepareRequestLong, request, (tm: Tm, rank: Rank), true, to;
-    gex_AM_PrepareReplyMedium, reply, (token: *mut Token), false;
-    gex_AM_PrepareReplyLong, reply, (token: *mut Token), true, to;
+    gex_AM_PrepareRequestMedium, prepare_request, (tm: Tm, rank: Rank), false;
+    gex_AM_PrepareRequestLong, prepare_request, (tm: Tm, rank: Rank), true, to;
+    gex_AM_PrepareReplyMedium, prepare_reply, (token: *mut Token), false;
+    gex_AM_PrepareReplyLong, prepare_reply, (token: *mut Token), true, to;
 }
 
 /// `gex_AM_SrcDescAddr`
@@ -208,10 +218,12 @@ pub unsafe extern "C" fn pellucid_gex_commit_request_medium(
     n: c_uint,
     args: *const i32,
 ) {
-    let p = take("gex_AM_CommitRequestMedium", sd, bytes, n, true, false);
+    const R: &str = "gex_AM_CommitRequestMedium";
+    let p = take(R, sd, bytes, n, true, false);
+    unrestricted(R);
     let Target::Request(tm, rank) = p.target else { return };
     // SAFETY: the client has filled the buffer; the header's arguments.
-    unsafe { pellucid_gex_request_medium(tm, rank, handler, p.buffer, bytes, p.lc_opt, p.flags, n, args) };
+    unsafe { request::medium(R, tm, rank, handler, p.buffer, bytes, p.lc_opt, p.flags, n, args) };
 }
 
 /// Behind `gex_AM_CommitRequestLong`
@@ -226,10 +238,11 @@ pub unsafe extern "C" fn pellucid_gex_commit_request_long(
 ) {
     const R: &str = "gex_AM_CommitRequestLong";
     let p = take(R, sd, bytes, n, true, true);
+    unrestricted(R);
     let Target::Request(tm, rank) = p.target else { return };
     let dest = destination(R, &p, dest);
     // SAFETY: as above.
-    unsafe { pellucid_gex_request_long(tm, rank, handler, p.buffer, bytes, dest, p.lc_opt, p.flags, n, args) };
+    unsafe { request::long(R, tm, rank, handler, p.buffer, bytes, dest, p.lc_opt, n, args) };
 }
 
 /// Behind `gex_AM_CommitReplyMedium`
@@ -241,10 +254,12 @@ pub unsafe extern "C" fn pellucid_gex_commit_reply_medium(
     n: c_uint,
     args: *const i32,
 ) {
-    let p = take("gex_AM_CommitReplyMedium", sd, bytes, n, false, false);
+    const R: &str = "gex_AM_CommitReplyMedium";
+    let p = take(R, sd, bytes, n, false, false);
     let Target::Reply(token) = p.target else { return };
+    let message = Token::request(R, token);
     // SAFETY: as above.
-    unsafe { pellucid_gex_reply_medium(token, handler, p.buffer, bytes, p.lc_opt, p.flags, n, args) };
+    unsafe { reply::medium(R, message, handler, p.buffer, bytes, p.lc_opt, n, args) };
 }
 
 /// Behind `gex_AM_CommitReplyLong`
@@ -261,6 +276,7 @@ pub unsafe extern "C" fn pellucid_gex_commit_reply_long(
     let p = take(R, sd, bytes, n, false, true);
     let Target::Reply(token) = p.target else { return };
     let dest = destination(R, &p, dest);
+    let message = Token::request(R, token);
     // SAFETY: as above.
-    unsafe { pellucid_gex_reply_long(token, handler, p.buffer, bytes, dest, p.lc_opt, p.flags, n, args) };
+    unsafe { reply::long(R, message, handler, p.buffer, bytes, dest, p.lc_opt, n, args) };
 }

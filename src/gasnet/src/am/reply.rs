@@ -43,10 +43,29 @@ pub unsafe extern "C" fn pellucid_gex_reply_medium(
     const R: &str = "gex_AM_ReplyMedium";
     let message = Token::request(R, token);
     check(R, lc_opt, flags, false);
+    // SAFETY: the caller's.
+    unsafe { medium(R, message, handler, source, bytes, lc_opt, n, args) }
+}
+
+/// Replies with a medium message on behalf of a routine that has checked its options.
+///
+/// # Safety
+/// As [`arguments`] and [`payload`]; `lc_opt` is as [`complete`] has it.
+#[inline(always)]
+pub(super) unsafe fn medium(
+    routine: &'static str,
+    message: &mut Message<'_>,
+    handler: u8,
+    source: *const c_void,
+    bytes: usize,
+    lc_opt: *mut EventHandle,
+    n: c_uint,
+    args: *const i32,
+) -> c_int {
     // SAFETY: the header's arguments, the caller's payload.
     let (args, data) = unsafe { (arguments(args, n), payload(source, bytes)) };
     record::sized(op!(REPLY_MEDIUM), message.source(), 0, bytes, || {
-        need(R, message.reply_medium(handler.into(), args, data));
+        need(routine, message.reply_medium(handler.into(), args, data));
     });
     // SAFETY: the caller's event.
     unsafe { complete(lc_opt) };
@@ -69,16 +88,36 @@ pub unsafe extern "C" fn pellucid_gex_reply_long(
     const R: &str = "gex_AM_ReplyLong";
     let message = Token::request(R, token);
     check(R, lc_opt, flags, false);
+    // SAFETY: the caller's.
+    unsafe { long(R, message, handler, source, bytes, dest, lc_opt, n, args) }
+}
+
+/// Replies with a long message on behalf of a routine that has checked its options.
+///
+/// # Safety
+/// As [`arguments`] and [`payload`]; `lc_opt` is as [`complete`] has it.
+#[inline(always)]
+pub(super) unsafe fn long(
+    routine: &'static str,
+    message: &mut Message<'_>,
+    handler: u8,
+    source: *const c_void,
+    bytes: usize,
+    dest: *mut c_void,
+    lc_opt: *mut EventHandle,
+    n: c_uint,
+    args: *const i32,
+) -> c_int {
     let pe = message.source();
     if bytes > limits::LONG {
-        refuse(R, format!("a payload of {bytes} bytes: at most {} are possible in a long message", limits::LONG))
+        refuse(routine, format!("a payload of {bytes} bytes: at most {} are possible in a long message", limits::LONG))
     }
     // SAFETY: the header's arguments, the caller's payload.
     let (args, data) = unsafe { (arguments(args, n), payload(source, bytes)) };
     record::sized(op!(REPLY_LONG), pe, dest as usize, bytes, || {
         match place::in_heap(pe, dest as usize, bytes).filter(|_| bytes > 0) {
-            Some(to) => need(R, message.reply_long(handler.into(), args, data, to)),
-            None => reply_long_at(R, message, handler, args, data, dest as usize),
+            Some(to) => need(routine, message.reply_long(handler.into(), args, data, to)),
+            None => reply_long_at(routine, message, handler, args, data, dest as usize),
         }
     });
     // SAFETY: the caller's.

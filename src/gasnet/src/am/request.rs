@@ -122,12 +122,33 @@ pub unsafe extern "C" fn pellucid_gex_request_medium(
     const R: &str = "gex_AM_RequestMedium";
     unrestricted(R);
     check(R, lc_opt, flags, true);
-    let pe = place::am_peer(R, tm, rank);
+    // SAFETY: the caller's.
+    unsafe { medium(R, tm, rank, handler, source, bytes, lc_opt, flags, n, args) }
+}
+
+/// Sends a medium request on behalf of a routine that has checked its options.
+///
+/// # Safety
+/// As [`arguments`] and [`payload`]; `lc_opt` is as [`complete`] has it.
+#[inline(always)]
+pub(super) unsafe fn medium(
+    routine: &'static str,
+    tm: Tm,
+    rank: Rank,
+    handler: u8,
+    source: *const c_void,
+    bytes: usize,
+    lc_opt: *mut EventHandle,
+    flags: Flags,
+    n: c_uint,
+    args: *const i32,
+) -> c_int {
+    let pe = place::am_peer(routine, tm, rank);
     // SAFETY: the header's arguments, the caller's payload.
     let (args, data) = unsafe { (arguments(args, n), payload(source, bytes)) };
     asked::note(pe, handler);
     if flags & flag::IMMEDIATE != 0 {
-        let is_sent = attempt(R, pe, handler, args, Some(data));
+        let is_sent = attempt(routine, pe, handler, args, Some(data));
         if is_sent {
             // SAFETY: the caller's.
             record::sized(op!(REQUEST_MEDIUM), pe, 0, bytes, || unsafe { complete(lc_opt) });
@@ -135,10 +156,10 @@ pub unsafe extern "C" fn pellucid_gex_request_medium(
         return c_int::from(!is_sent);
     }
     record::sized(op!(REQUEST_MEDIUM), pe, 0, bytes, || {
-        need(R, runtime::messages().request_medium(pe, handler.into(), args, data));
+        need(routine, runtime::messages().request_medium(pe, handler.into(), args, data));
         // SAFETY: the caller's.
         unsafe { complete(lc_opt) };
-        sent(R)
+        sent(routine)
     })
 }
 
@@ -159,21 +180,42 @@ pub unsafe extern "C" fn pellucid_gex_request_long(
     const R: &str = "gex_AM_RequestLong";
     unrestricted(R);
     check(R, lc_opt, flags, true);
-    let pe = place::am_peer(R, tm, rank);
+    // SAFETY: the caller's.
+    unsafe { long(R, tm, rank, handler, source, bytes, dest, lc_opt, n, args) }
+}
+
+/// Sends a long request on behalf of a routine that has checked its options.
+///
+/// # Safety
+/// As [`arguments`] and [`payload`]; `lc_opt` is as [`complete`] has it.
+#[inline(always)]
+pub(super) unsafe fn long(
+    routine: &'static str,
+    tm: Tm,
+    rank: Rank,
+    handler: u8,
+    source: *const c_void,
+    bytes: usize,
+    dest: *mut c_void,
+    lc_opt: *mut EventHandle,
+    n: c_uint,
+    args: *const i32,
+) -> c_int {
+    let pe = place::am_peer(routine, tm, rank);
     if bytes > limits::LONG {
-        refuse(R, format!("a payload of {bytes} bytes: at most {} are possible in a long message", limits::LONG))
+        refuse(routine, format!("a payload of {bytes} bytes: at most {} are possible in a long message", limits::LONG))
     }
     // SAFETY: the header's arguments, the caller's payload.
     let (args, data) = unsafe { (arguments(args, n), payload(source, bytes)) };
     asked::note(pe, handler);
     record::sized(op!(REQUEST_LONG), pe, dest as usize, bytes, || {
         match place::in_heap(pe, dest as usize, bytes).filter(|_| bytes > 0) {
-            Some(to) => need(R, runtime::messages().request_long(handler.into(), args, data, to)),
-            None => request_long_at(R, pe, handler, args, data, dest as usize),
+            Some(to) => need(routine, runtime::messages().request_long(handler.into(), args, data, to)),
+            None => request_long_at(routine, pe, handler, args, data, dest as usize),
         }
         // SAFETY: the caller's.
         unsafe { complete(lc_opt) };
-        sent(R)
+        sent(routine)
     })
 }
 

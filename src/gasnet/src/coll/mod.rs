@@ -1,4 +1,5 @@
-//! Collectives over active messages: each is a schedule that is advanced whenever its process looks for messages.
+//! Collectives over active messages: each is a schedule that is advanced whenever its process looks for messages, in
+//! calls of OpenSHMEM, too.
 //!
 //! | file | idea |
 //! |---|---|
@@ -17,8 +18,10 @@ pub mod reduce;
 pub mod tree;
 
 use crate::event::{self, Slot};
+use crate::fail::is_unrestricted;
 use crate::team::Team;
 use crate::types::{EVENT_INVALID, EventHandle};
+use pellucid_core::runtime;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -55,6 +58,14 @@ fn advance_all() {
         !complete
     });
     COUNT.store(active.len(), Ordering::Relaxed);
+}
+
+/// As [`advance`], in waits of the library's: the program may be anywhere, and so may the thread in a call of this one.
+/// Where requests cannot be sent, or a client's function cannot run, that is left to a later look.
+pub fn advance_in_waits() {
+    if COUNT.load(Ordering::Relaxed) > 0 && is_unrestricted() && runtime::messages().may_request() {
+        advance_all();
+    }
 }
 
 /// Begins a collective; the event of it.
