@@ -34,6 +34,7 @@ pub mod signal;
 pub mod socket;
 pub mod stack;
 pub mod stall;
+pub mod standard;
 pub mod tcp;
 pub mod thread;
 pub mod wait;
