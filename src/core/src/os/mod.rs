@@ -30,6 +30,7 @@ pub mod process;
 pub mod python;
 pub mod random;
 pub mod reentry;
+pub mod remains;
 pub mod signal;
 pub mod socket;
 pub mod stack;
