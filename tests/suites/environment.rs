@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use harness::compile::Build;
 use harness::run::Job;
-use harness::{system, table, tree};
+use harness::{launchers, system, table, tree};
 
 fn heap() -> PathBuf {
     Build::program("environment/heap.c").build()
@@ -129,6 +129,23 @@ fn a_fault_in_python_shows_its_stack() {
     let job = Job::oshrun(1).env("SHMEM_ABORT", "trace").arg(python).arg(&script);
     let outcome = job.arg(tree::library("libsma.so")).limit(20).run().expect_code(1);
     outcome.expect_text(&["not a symmetric address", "stack of this thread", "wrong.py\", line 4 in transfer"]);
+}
+
+/// What is opened next has the number of a stream that is closed: that must be nothing of the library's.
+#[test]
+fn streams_that_are_closed_are_nothing_else() {
+    let binary = Build::program("environment/closed.c").build();
+    for (closed, how) in [("1", ">&-"), ("01", "<&- >&-"), ("012", "<&- >&- 2>&-"), ("2", "2>&-")] {
+        let script = format!("exec \"$0\" {closed} {how}");
+        Job::new("sh").args(["-c", &script]).arg(&binary).env("SHMEM_SYMMETRIC_SIZE", "2M").run().expect_code(0);
+        Job::oshrun(2).args(["sh", "-c", &script]).arg(&binary).env("SHMEM_SYMMETRIC_SIZE", "2M").run().expect_code(0);
+        match launchers::hydra() {
+            Ok(hydra) => {
+                hydra.job(2).args(["sh", "-c", &script]).arg(&binary).limit(60).run().expect_code(0);
+            }
+            Err(why) => println!("skipped: {why}"),
+        }
+    }
 }
 
 #[test]

@@ -362,6 +362,44 @@ fn a_collector_that_hangs_does_not_cost_the_file() {
     assert_eq!(sum(&page, "shmem_job_state", &["state=\"killed\""]), 1.0, "{page}");
 }
 
+/// What serves the numbers of a job that has ended has nothing open of whoever started it and stands in no directory of
+/// theirs: not the job's memory, and no pipe that somebody reads to its end, as Hydra does before it ends.
+#[test]
+fn what_stays_behind_a_job_holds_nothing_of_it() {
+    if is_over_network() {
+        return;
+    }
+    let folder = folder("metrics-behind");
+    let check = |way: &str, job: &dyn Fn(&str) -> Job| {
+        let address = format!("127.0.0.1:{}", free_port());
+        let outcome = job(&address).directory(&folder).limit(60).run().expect_code(0);
+        let is_this = |pid: &u32| {
+            let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+            line.split(|byte| *byte == 0).any(|argument| argument == address.as_bytes())
+        };
+        let found: Vec<u32> = system::processes(&tree::tool("oshprof")).into_iter().filter(is_this).collect();
+        let [pid] = found[..] else { panic!("{way}: {found:?}\n{}", outcome.describe()) };
+        let link = |path: std::path::PathBuf| std::fs::read_link(path).unwrap_or_default().display().to_string();
+        let open = std::fs::read_dir(format!("/proc/{pid}/fd")).expect("its descriptors").flatten();
+        let open: Vec<String> = open.map(|entry| link(entry.path())).collect();
+        let held: Vec<&String> =
+            open.iter().filter(|name| name.contains("pellucid-job") || name.starts_with("pipe:")).collect();
+        assert!(held.is_empty() && !open.is_empty(), "{way}: {open:?}");
+        assert_eq!(link(format!("/proc/{pid}/cwd").into()), "/", "{way}");
+        assert!(system::signal(pid, libc::SIGTERM));
+    };
+    let with_pipe = ["sh", "-c", "exec 8>&1; exec \"$@\"", "sh"];
+    let started = |program: &Path| Job::new(with_pipe[0]).args(&with_pipe[1..]).arg(program);
+    check("oshrun", &|to| started(&tree::tool("oshrun")).args(["-n", "2", &format!("--metrics={to}")]).arg(short()));
+    check("alone", &|to| started(&short()).env("SHMEM_METRICS", &format!("serve={to}")));
+    match launchers::hydra() {
+        Ok(hydra) => check("hydra", &|to| {
+            hydra.behind(&with_pipe).job(2).arg(short()).env("SHMEM_METRICS", &format!("serve={to}"))
+        }),
+        Err(why) => println!("skipped: {why}"),
+    }
+}
+
 /// Under other launchers, and without one, the library does it.
 #[test]
 fn other_launchers_have_a_variable() {

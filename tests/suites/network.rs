@@ -75,6 +75,10 @@ fn main() -> ExitCode {
     }
     trials.push(Trial::test("signals are the program's", || signals().map_err(Into::into)));
     trials.push(Trial::test("a fence between atomics of the provider and stores", || fence().map_err(Into::into)));
+    for way in ["finalize", "return", "exit", "global_exit"] {
+        let run = move || no_file_is_left(way).map_err(Into::into);
+        trials.push(Trial::test(format!("shm leaves no file/{way}"), run));
+    }
     for call in ["fetch", "g"] {
         let run = move || given_up(call).map_err(Into::into);
         trials.push(Trial::test(format!("a call that fails gives its memory back/{call}"), run));
@@ -119,6 +123,26 @@ fn fence() -> Result<(), String> {
         return Ok(());
     }
     if outcome.code() == 0 { Ok(()) } else { Err(outcome.describe()) }
+}
+
+/// The provider `shm` has a file for each PE, by whose process it is named; in whatever way the job ends, it goes.
+fn no_file_is_left(way: &str) -> Result<(), String> {
+    let binary = Build::program("network/leaves.c").try_build()?;
+    let environment = [("SHMEM_TRANSPORT", "ofi"), ("SHMEM_OFI_PROVIDER", "shm")];
+    let job = environment.iter().fold(Job::oshrun(2).arg(binary).arg(way), |job, (name, value)| job.env(name, value));
+    let outcome = job.limit(60).run();
+    if outcome.stderr.contains("provider shm (SHMEM_OFI_PROVIDER) is not there") {
+        println!("skipped: libfabric has no provider shm");
+        return Ok(());
+    }
+    let names = system::shared_names();
+    let pids: Vec<String> = outcome.stdout.lines().map(|pid| format!("{pid}:")).collect();
+    let left: Vec<&String> = names.iter().filter(|name| pids.iter().any(|pid| name.starts_with(pid))).collect();
+    let status = if way == "global_exit" || way == "exit" { 3 } else { 0 };
+    if pids.len() == 2 && left.is_empty() && outcome.code() == status {
+        return Ok(());
+    }
+    Err(format!("left in /dev/shm: {left:?}\n{}", outcome.describe()))
 }
 
 /// What another PE answers later does not come to where the result was to be.

@@ -66,6 +66,29 @@ pub fn is_sealed(fd: BorrowedFd<'_>) -> bool {
     seals >= 0 && seals & libc::F_SEAL_SHRINK != 0
 }
 
+/// Closes all descriptors but the standard streams and perhaps one other: whoever started this process, and whoever
+/// started that one, had some open that are not meant for it. What they stand for (the job's memory, a pipe whose
+/// reader waits for its end, a file with a lock) would be held until this process ends. Only while there is one thread,
+/// and nothing of this process's own is open.
+pub fn close_all_but(kept: Option<i32>) {
+    const FIRST: i32 = libc::STDERR_FILENO + 1;
+    let close = |from: i32, to: i32| {
+        // SAFETY: no pointers; nothing in this process uses these descriptors.
+        from > to || unsafe { libc::syscall(libc::SYS_close_range, from, to, 0) } == 0
+    };
+    let kept = kept.filter(|&number| number >= FIRST);
+    if kept.is_none_or(|kept| close(FIRST, kept - 1)) && close(kept.map_or(FIRST, |kept| kept + 1), i32::MAX) {
+        return;
+    }
+    // Kernels before 5.9 close one at a time.
+    let names = std::fs::read_dir("/proc/self/fd").into_iter().flatten().flatten();
+    let open: Vec<i32> = names.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
+    for number in open.into_iter().filter(|&number| number >= FIRST && Some(number) != kept) {
+        // SAFETY: as above. That by which the directory was read is closed already, which is no more than an error.
+        unsafe { libc::close(number) };
+    }
+}
+
 /// The socket that is this process's standard input, which has none from then on.
 ///
 /// # Errors
@@ -98,10 +121,11 @@ pub fn leave_the_starter() -> io::Result<()> {
     Ok(())
 }
 
-/// From here on nothing is written to standard output and error, which others may read to their end.
-pub fn silence() {
+/// From here on nothing is written to standard output and error, nor to another descriptor that was inherited: others
+/// may read them to their end.
+pub fn silence(inherited: Option<i32>) {
     if let Ok(nothing) = File::options().write(true).open("/dev/null") {
-        for stream in [1, 2] {
+        for stream in [1, 2].into_iter().chain(inherited) {
             // SAFETY: both descriptors are open.
             unsafe { libc::dup2(nothing.as_raw_fd(), stream) };
         }

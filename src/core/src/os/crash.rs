@@ -6,7 +6,7 @@
 //! that; one that it sets up later takes the place of this one.
 #![allow(unsafe_code)]
 
-use super::{futex, own_code, stack};
+use super::{futex, own_code, remains, stack};
 use std::ffi::{c_int, c_void};
 use std::mem::zeroed;
 use std::os::fd::RawFd;
@@ -150,6 +150,7 @@ extern "C" fn crashed(number: c_int, info: *mut libc::siginfo_t, context: *mut c
             && note.signal.compare_exchange(0, number as u32, Ordering::AcqRel, Ordering::Acquire).is_ok()
         {
             keep_place(note.place, number, info, context);
+            remains::remove();
             if let Some(wake) = note.wake {
                 let one = 1_u64;
                 libc::write(wake, (&raw const one).cast(), 8);

@@ -1,6 +1,7 @@
 //! Files that programs share: opened by a path, read and written at offsets from several pieces of memory at once.
 #![allow(unsafe_code)]
 
+use super::standard;
 use std::ffi::CStr;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -63,7 +64,7 @@ pub fn open(path: &CStr, flags: i32, mode: u32) -> Result<OwnedFd, i32> {
         let fd = unsafe { libc::open(path.as_ptr(), flags | libc::O_CLOEXEC, mode) };
         match fd {
             // SAFETY: just opened, and nobody else's.
-            0.. => return Ok(unsafe { OwnedFd::from_raw_fd(fd) }),
+            0.. => return Ok(standard::above(unsafe { OwnedFd::from_raw_fd(fd) })),
             _ if last_error() == libc::EINTR => {}
             _ => return Err(last_error()),
         }

@@ -1,7 +1,7 @@
 //! Huge pages: those that the system keeps a pool of, and those that it makes as it goes.
 #![allow(unsafe_code)]
 
-use super::mmap;
+use super::{mmap, standard};
 use std::ffi::CStr;
 use std::fs::{self, File};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -45,7 +45,7 @@ pub fn memfd(name: &CStr, page: usize) -> Result<OwnedFd, i32> {
     // SAFETY: a C string; the result is checked before it is owned.
     let fd = unsafe { libc::memfd_create(name.as_ptr(), flags) };
     // SAFETY: just made, and nobody else's.
-    if fd < 0 { Err(mmap::last_errno()) } else { Ok(unsafe { OwnedFd::from_raw_fd(fd) }) }
+    if fd < 0 { Err(mmap::last_errno()) } else { Ok(standard::above(unsafe { OwnedFd::from_raw_fd(fd) })) }
 }
 
 /// A file of [`memfd`] that another process has open under a number. Error: of the system.

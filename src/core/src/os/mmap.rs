@@ -1,6 +1,7 @@
 //! Memory files and mappings.
 #![allow(unsafe_code)]
 
+use super::standard;
 use crate::base::{Cause, Fault, env};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
@@ -48,7 +49,7 @@ pub fn memfd(name: &std::ffi::CStr) -> Result<OwnedFd, Fault> {
         return Err(last_error("memfd_create"));
     }
     // SAFETY: fd was just created and is owned by no one else.
-    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+    Ok(standard::above(unsafe { OwnedFd::from_raw_fd(fd) }))
 }
 
 /// Makes a file at least `bytes` long; pages that are never written cost nothing.
@@ -360,7 +361,7 @@ pub fn inherited(fd: RawFd) -> Option<OwnedFd> {
 pub fn duplicate_raw(fd: RawFd) -> Option<OwnedFd> {
     // SAFETY: the new descriptor is nobody else's.
     unsafe {
-        let new = libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 0);
+        let new = libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, libc::STDERR_FILENO + 1);
         (new >= 0).then(|| OwnedFd::from_raw_fd(new))
     }
 }

@@ -3,6 +3,7 @@
 //! Only a parent is told how a process ended. Others can read it as long as the parent has not asked.
 #![allow(unsafe_code)]
 
+use super::standard;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
@@ -31,7 +32,7 @@ impl Other {
         // SAFETY: takes no pointer. The descriptor is new, and closed on exec.
         let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) } as RawFd;
         // SAFETY: as above.
-        Self { pid, fd: (fd >= 0).then(|| unsafe { OwnedFd::from_raw_fd(fd) }) }
+        Self { pid, fd: (fd >= 0).then(|| standard::above(unsafe { OwnedFd::from_raw_fd(fd) })) }
     }
 
     /// What can be polled for its end; `None`: it has to be asked for from time to time.

@@ -1,6 +1,8 @@
 //! This process.
 #![allow(unsafe_code)]
 
+use super::remains;
+
 /// Its id.
 pub fn id() -> i32 {
     std::process::id() as i32
@@ -85,6 +87,7 @@ pub fn write_bytes(mut left: &[u8]) {
 
 /// Ends the process at once, without exit handlers.
 pub fn exit_now(status: i32) -> ! {
+    remains::remove();
     // SAFETY: does not return.
     unsafe { libc::_exit(status) }
 }

@@ -1,6 +1,7 @@
 //! Wakes a thread that sleeps on descriptors.
 #![allow(unsafe_code)]
 
+use super::standard;
 use crate::base::{Cause, Fault};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
@@ -18,7 +19,7 @@ impl Wakeup {
             return Err(Fault::from(Cause::Os { what: "making a descriptor for the progress thread", error }));
         }
         // SAFETY: just made, and nobody else's.
-        Ok(Self(unsafe { OwnedFd::from_raw_fd(fd) }))
+        Ok(Self(standard::above(unsafe { OwnedFd::from_raw_fd(fd) })))
     }
 
     /// Makes the descriptor readable.

@@ -12,7 +12,7 @@ use crate::bootstrap::{
     last_words::{self, CALLED_FROM, Statement},
 };
 use crate::collectives;
-use crate::os::{process as os, stack, thread};
+use crate::os::{process as os, remains, stack, thread};
 use crate::request::uses;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, Ordering};
@@ -122,6 +122,7 @@ static STATUS: AtomicI32 = AtomicI32::new(0);
 /// The last that this library does in a process that ends by `exit`, after all exit handlers: they may communicate
 /// still, and a launcher that hears of an abort ends them.
 pub fn left() {
+    remains::remove();
     let Some(wireup) = WIREUP.get() else { return };
     let (pe, status) = (wireup.pe(), STATUS.load(Ordering::Relaxed));
     let word = WORD.swap(Word::Nothing as u8, Ordering::AcqRel);

@@ -16,7 +16,7 @@ use crate::collectives::table;
 use crate::memory::heap::Heap;
 use crate::memory::segments::{self, INTERNAL};
 use crate::memory::{Map, allocator};
-use crate::os::process;
+use crate::os::{process, standard};
 use crate::team::algorithm::{self, Forced};
 use crate::team::contribution::Kind;
 use crate::team::pe_list::PeList;
@@ -162,6 +162,7 @@ fn refuse_forked() -> Result<(), Fault> {
 }
 
 fn start(result: &mut Start, profiles: Profiles) -> Result<&'static Process, Fault> {
+    standard::reserve();
     env::check()?;
     exit::end_faults_by(env::abort()?);
     result.profile_level = env::profile_level()?;

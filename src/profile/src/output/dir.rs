@@ -190,13 +190,14 @@ impl OutputDir {
         self.claim
     }
 
-    /// The job is over: the directory is what it is. One that was made and has nothing in it goes.
+    /// The job is over: the directory is what it is. One that was made and has nothing in it goes, also where it cannot
+    /// be listed: the system removes empty ones only.
     pub fn release(&self) {
         if !self.holds {
             return;
         }
         let _ = self.remove(CLAIM);
-        if self.made && self.names().is_ok_and(|names| names.is_empty()) {
+        if self.made && self.at(|_| Ok(())).is_ok() {
             let _ = fs::remove_dir(&self.path);
         }
     }

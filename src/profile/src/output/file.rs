@@ -37,9 +37,18 @@ impl OutputFile {
         Self::prepare(path, libc::O_NONBLOCK)
     }
 
+    /// The descriptor of this process that a path names.
+    pub fn descriptor(path: &Path) -> Option<i32> {
+        match path.to_str()? {
+            "/dev/stdout" => Some(libc::STDOUT_FILENO),
+            "/dev/stderr" => Some(libc::STDERR_FILENO),
+            name => ["/dev/fd/", "/proc/self/fd/"].iter().find_map(|folder| name.strip_prefix(folder)?.parse().ok()),
+        }
+    }
+
     /// `flags` are further ones for what is written to directly.
     fn prepare(path: &Path, flags: libc::c_int) -> Result<OutputFile, Error> {
-        if let Some(number) = own_descriptor(path) {
+        if let Some(number) = Self::descriptor(path) {
             // To open it anew would be to write over what is there; and a socket cannot be opened.
             let file = sys::duplicate(number).map_err(Error::io("write", path))?.into();
             return Ok(OutputFile { file, path: path.to_owned(), renamed: None });
@@ -102,15 +111,6 @@ impl OutputFile {
     /// An error of writing, with the file's name.
     pub fn failed(path: &Path, error: io::Error) -> Error {
         Error::io("write", path)(error)
-    }
-}
-
-/// The descriptor of this process that a path names.
-fn own_descriptor(path: &Path) -> Option<i32> {
-    match path.to_str()? {
-        "/dev/stdout" => Some(libc::STDOUT_FILENO),
-        "/dev/stderr" => Some(libc::STDERR_FILENO),
-        name => ["/dev/fd/", "/proc/self/fd/"].iter().find_map(|folder| name.strip_prefix(folder)?.parse().ok()),
     }
 }
 

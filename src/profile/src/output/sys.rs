@@ -148,15 +148,23 @@ pub(super) fn names(dir: BorrowedFd<'_>) -> io::Result<Vec<OsString>> {
         return Err(error);
     }
     let mut names = Vec::new();
-    // SAFETY: the stream is open; an entry is read before the next call.
-    unsafe {
-        while let Some(entry) = libc::readdir(stream).as_ref() {
+    // SAFETY: the stream is open; an entry is read before the next call. That there is no entry is the end or an error,
+    // which the number of the last error tells apart once it has been set to none.
+    let error = unsafe {
+        loop {
+            *libc::__errno_location() = 0;
+            let Some(entry) = libc::readdir(stream).as_ref() else { break };
             let name = CStr::from_ptr(entry.d_name.as_ptr()).to_bytes();
             if name != b"." && name != b".." {
                 names.push(OsString::from_vec(name.to_vec()));
             }
         }
+        let error = io::Error::last_os_error();
         libc::closedir(stream);
+        error
+    };
+    if error.raw_os_error() != Some(0) {
+        return Err(error);
     }
     order::sort_by(&mut names, Ord::cmp);
     Ok(names)

@@ -1,4 +1,5 @@
 //! Other users are played by a child that changes its user, where these tests run as root.
+#![allow(unsafe_code)]
 
 use std::fs;
 use std::io::Write;
@@ -80,6 +81,47 @@ fn nothing_is_overwritten() {
     assert_eq!(OutputDir::take(&scratch.0.join("plain")).unwrap().path(), scratch.0.join("plain.2"));
     let below = OutputDir::take(&scratch.0.join("plain/below")).unwrap_err().to_string();
     assert!(below.starts_with("cannot make"), "{below}");
+}
+
+/// Does something in a thread in which the system refuses to list directories, as some sandboxes do. `None`: there are
+/// no such threads here.
+fn without_listing<T: Send>(act: impl FnOnce() -> T + Send) -> Option<T> {
+    let step = |code: u32, jf, k| libc::sock_filter { code: code as u16, jt: 0, jf, k };
+    let refused = libc::SECCOMP_RET_ERRNO | libc::EPERM as u32;
+    let mut steps = [
+        // The number of the call is the first word of what is known of it.
+        step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0),
+        step(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, 1, libc::SYS_getdents64 as u32),
+        step(libc::BPF_RET | libc::BPF_K, 0, refused),
+        step(libc::BPF_RET | libc::BPF_K, 0, libc::SECCOMP_RET_ALLOW),
+    ];
+    let mut install = move || {
+        let filter = libc::sock_fprog { len: steps.len() as u16, filter: steps.as_mut_ptr() };
+        // SAFETY: plain system calls for this thread; the filter and its steps live until they return.
+        unsafe {
+            libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
+                && libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const filter) == 0
+        }
+    };
+    std::thread::scope(|scope| scope.spawn(move || install().then(act)).join().unwrap())
+}
+
+#[test]
+fn a_directory_that_cannot_be_listed_is_an_error_and_not_one_of_many() {
+    let scratch = Scratch::new("unlisted");
+    let empty = scratch.0.join("empty");
+    fs::create_dir(&empty).unwrap();
+    for wanted in [scratch.0.join("new"), empty] {
+        let Some(taken) = without_listing(|| OutputDir::take(&wanted)) else {
+            eprintln!("no filter of system calls here: not tested");
+            return;
+        };
+        let message = taken.unwrap_err().to_string();
+        let name = wanted.display().to_string();
+        assert!(message.contains(&format!("{name}: ")) && message.contains("not permitted"), "{message}");
+    }
+    assert_eq!(left(&scratch.0), ["empty"], "what was made for nothing goes, and nothing else is made");
+    assert!(left(&scratch.0.join("empty")).is_empty());
 }
 
 #[test]

@@ -14,11 +14,14 @@
 pub mod exports;
 pub mod talk;
 
+use std::io;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+use pellucid_profile::output::OutputFile;
 
 use crate::commands::FAILED;
 use crate::say::complain;
@@ -48,8 +51,25 @@ pub struct Request {
     pub file: Option<PathBuf>,
 }
 
+impl Request {
+    /// The descriptor of whoever started this process that the user has named for the file, as shells do for `>(...)`.
+    fn inherited(&self) -> Option<i32> {
+        self.file.as_deref().and_then(OutputFile::descriptor)
+    }
+
+    /// The same, without names of files that are relative to the present directory.
+    fn absolute(&self) -> io::Result<Request> {
+        let mut request = self.clone();
+        for name in [&mut request.file, &mut request.serve.web_config].into_iter().flatten() {
+            *name = std::path::absolute(&*name)?;
+        }
+        Ok(request)
+    }
+}
+
 /// Stays with a job until its last numbers have been fetched.
 pub fn run(request: &Request) -> ExitCode {
+    sys::close_all_but(request.inherited());
     let stream = match sys::take_standard_input() {
         Ok(stream) => stream,
         Err(error) => {
@@ -75,6 +95,7 @@ struct Ready {
 }
 
 fn prepare(request: &Request) -> Result<Ready, String> {
+    let request = &request.absolute().map_err(|error| error.to_string())?;
     let config = request.serve.web_config.clone().map(config::Config::open).transpose()?;
     let wanted = Wanted { file: request.file.clone(), push: request.push.clone(), forget: request.forget };
     let exports = Exports::open(&wanted)?;
@@ -96,6 +117,8 @@ fn serve_job(request: &Request, stream: UnixStream) -> Result<(), ()> {
         // Where there is no thread for it, the socket stays behind if a signal ends this process.
         let _ = sys::before_signals_end(move || made.remove());
     }
+    // From here on nothing is found by a relative name; the directory may be one that is to go after the job.
+    let _ = std::env::set_current_dir("/");
     let outcome = stay(request, ready, talk);
     sockets.remove();
     outcome
@@ -133,7 +156,7 @@ fn stay(request: &Request, ready: Ready, mut talk: Talk) -> Result<(), ()> {
     talk.done();
     drop(talk);
     // Whoever reads what the job has said waits for the end of it.
-    sys::silence();
+    sys::silence(request.inherited());
     if let Some(port) = port {
         // The file is written, and what was pushed has been taken.
         successor::give_way(port, || std::process::exit(0));

@@ -3,11 +3,12 @@
 
 use super::settings::Settings;
 use crate::base::{Cause, Fault};
-use crate::os::{interface, process};
+use crate::os::{interface, process, remains};
 use crate::transport::Atomics;
 use libfabric_sys::{self as fi, Library, fi_info};
 use std::ffi::{CStr, c_char, c_int};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Providers that are taken where nobody asks for one, best first. Those left out (`shm`, `sockets`, `udp`) reach no
@@ -235,6 +236,17 @@ fn is_meant((_, interface, address): &Listed, by: &str) -> bool {
         || address.is_some_and(|ip| ip.to_string() == by)
 }
 
+/// Why the provider `shm` is not there that libfabric has: it looks for room for its file first.
+fn too_full(provider: &str) -> String {
+    // As libfabric 1.17 has it, whose files take a part of that.
+    const NEEDED: u64 = 32 << 20;
+    let free = remains::free_bytes(Path::new("/dev/shm")).filter(|&free| free < NEEDED);
+    match free.filter(|_| provider.eq_ignore_ascii_case("shm")) {
+        Some(free) => format!(": it looks for {} MiB in /dev/shm, where {} are free", NEEDED >> 20, free >> 20),
+        None => String::new(),
+    }
+}
+
 fn pick(all: &Infos, settings: &Settings) -> Result<(usize, Reasons), Problem> {
     let listed: Vec<Listed> = all.iter().map(|info| (provider(info), domain(info), address(info))).collect();
     let filter = std::env::var("FI_PROVIDER").ok().filter(|v| !v.is_empty() && !v.starts_with('^'));
@@ -248,7 +260,8 @@ fn pick(all: &Infos, settings: &Settings) -> Result<(usize, Reasons), Problem> {
     let ours = listed.iter().enumerate().filter_map(|(i, row)| Some((i, rank(&row.0)?, row)));
     let ours: Vec<_> = ours.collect();
     if ours.is_empty() {
-        let named = |provider: &String| format!("provider {provider} (SHMEM_OFI_PROVIDER) is not there");
+        let named =
+            |provider: &String| format!("provider {provider} (SHMEM_OFI_PROVIDER) is not there{}", too_full(provider));
         let asked = settings.provider.as_ref().map_or("no provider to use".into(), named);
         let offers = names(listed.iter().map(|row| row.0.clone()));
         return Err(Problem::Lasting(Cause::Network(format!("{asked}; libfabric offers {offers}")).into()));

@@ -51,6 +51,7 @@ pub use settings::{Settings, Sleep};
 
 use crate::base::{Cause, Fault};
 use crate::os::random;
+use crate::os::remains;
 use crate::os::tcp;
 use crate::os::wakeup::Wakeup;
 use crate::transport::{
@@ -109,6 +110,7 @@ impl Fabric {
         let library = start::open(settings)?;
         let choice = start::first_look(settings, npes, || choose::choose(&library, settings))?;
         let domain = domain::Domain::open(library.clone(), &choice, regions, settings)?;
+        note_file(&domain)?;
         let [token] = random::words()?;
         let endpoint_address = domain.endpoint_address(token)?.encode()?;
         let description = describe::describe(&library, &choice, &domain, settings);
@@ -159,6 +161,20 @@ impl Fabric {
     pub fn network_counters(&self) -> &NetworkCounters {
         &self.endpoint.counters
     }
+}
+
+/// The provider `shm` makes a file for the endpoint, which it would remove when that is closed. It is not: exit handlers
+/// of tools communicate to the last, and other PEs may be reached for the first time there.
+fn note_file(domain: &domain::Domain) -> Result<(), Fault> {
+    if domain.provider.split(';').next() == Some("shm") {
+        let name = domain.endpoint_address(0)?.name;
+        let text = name.split(|byte| *byte == 0).next().unwrap_or_default();
+        let file = std::str::from_utf8(text).ok().and_then(|text| text.strip_prefix("fi_shm://"));
+        if let Some(file) = file.filter(|file| !file.contains('/')) {
+            remains::note(&format!("/dev/shm/{file}"));
+        }
+    }
+    Ok(())
 }
 
 /// Has the endpoint take messages.
