@@ -276,7 +276,12 @@ fn a_job_is_traced_and_its_signals_are_arrows() {
     let outcome = Job::oshrun(pes).arg(option).arg(binary).arg(rounds.to_string()).run().expect_code(0);
     // init, my_pe, n_pes, and finalize of each PE.
     let events = pes * (4 + 2 * rounds);
-    outcome.expect_text(&[&format!("trace of {events} events, ")]);
+    // Some short calls are part of others' events.
+    let said = outcome.stderr.lines().find_map(|line| line.strip_prefix("oshrun: trace of ")).unwrap_or_default();
+    let (kept, rest) = said.split_once(" events, ").unwrap_or_default();
+    let folded = rest.strip_prefix("with ").and_then(|rest| rest.split_once(" more short calls in them, "));
+    let number = |text: &str| text.parse().unwrap_or(0);
+    assert_eq!(number(kept) + folded.map_or(0, |(folded, _)| number(folded)), events, "{said}");
     let directory = directory.to_string_lossy().into_owned();
     let (fine, text) = oshprof(&["trace", &directory, "--to", "chrome"]);
     assert!(fine, "{text}");

@@ -109,10 +109,13 @@ pub fn show_trace(directory: &OutputDir, explained: bool, unreturned: impl Fn(u3
         pellucid_profile::say!("oshrun: the trace is empty{lost}{why}");
         return;
     }
-    let events = summary.events;
+    let events = match (summary.events, summary.folded) {
+        (events, 0) => format!("{events} events"),
+        (events, folded) => format!("{events} events, with {folded} more short calls in them"),
+    };
     let oshprof = source::oshprof();
     pellucid_profile::say!(
-        "oshrun: trace of {events} events{lost}, to see what is in it: {oshprof} trace {path}\noshrun: to convert it: \
+        "oshrun: trace of {events}{lost}, to see what is in it: {oshprof} trace {path}\noshrun: to convert it: \
          {oshprof} trace {path} --to perfetto -o {path}.pftrace"
     );
 }

@@ -75,10 +75,12 @@ pub fn headline(found: &Comparison) -> String {
     }
     let of = |effect: Effect| found.changes(effect).count();
     let places = |count: usize| format!("{count} place{}", if count == 1 { "" } else { "s" });
+    let accepted = found.counts.changed.iter().filter(|change| change.accepted.is_some()).count();
     match (of(Effect::Worse), of(Effect::Better), of(Effect::Same) + of(Effect::Local)) {
         (0, 0, 0) if found.varying_is_worse => {
             parts.push("more of the communication that varies from run to run".to_owned());
         }
+        (0, 0, 0) if accepted > 0 => parts.push(format!("communication changed in {}, as accepted", places(accepted))),
         (0, 0, 0) if found.counts.compared > 0 => parts.push("communication is the same".to_owned()),
         (0, 0, 0) => {}
         (0, 0, n) => parts.push(format!("communication changed in {}, no more of it in all", places(n))),

@@ -52,6 +52,16 @@ fn a_comment_is_never_too_long() {
 }
 
 #[test]
+fn what_was_accepted_is_not_the_same() {
+    let mut found = comparison(2);
+    (found.verdict, found.exit, found.counts.compared) = (Verdict::Ok, 0, 5);
+    found.counts.changed.iter_mut().for_each(|change| change.accepted = Some("known".into()));
+    assert_eq!(super::headline(&found), "no regression: communication changed in 2 places, as accepted");
+    found.counts.changed.clear();
+    assert_eq!(super::headline(&found), "no regression: communication is the same");
+}
+
+#[test]
 fn a_test_report_is_xml() {
     let report = junit::report(&comparison(50));
     assert!(report.contains("tests=\"1\" failures=\"1\"") && report.ends_with("</testsuites>\n"), "{report}");

@@ -158,7 +158,8 @@ impl Sums {
         self.waits.truncate(WAITS);
     }
 
-    /// A region ends, which its thread has begun, unless that was before the trace.
+    /// A region ends, which its thread has begun, unless that was before the trace. Within another one of its name it is
+    /// part of that one's time.
     fn end(&mut self, pe: u32, thread: (usize, u32), name: &str, now: u64) {
         let Some(open) = self.open.get_mut(&thread) else { return };
         let Some(at) = open.iter().rposition(|(begun, _)| begun == name) else { return };
@@ -166,7 +167,9 @@ impl Sums {
         open.truncate(at);
         let sum = self.regions.entry(name.to_owned()).or_default();
         sum.entries += 1;
-        sum.total_ns = sum.total_ns.saturating_add(ns);
+        if !open.iter().any(|(begun, _)| begun == name) {
+            sum.total_ns = sum.total_ns.saturating_add(ns);
+        }
         sum.longest = sum.longest.max((ns, Reverse(pe)));
         sum.pes.insert(pe);
     }
@@ -342,7 +345,20 @@ fn named(trace: &Trace, wanted: BTreeSet<At>, problems: &mut Vec<ReadError>) -> 
 
 #[cfg(test)]
 mod tests {
-    use super::end_is_missing;
+    use super::{Sums, end_is_missing};
+
+    #[test]
+    fn a_region_within_one_of_its_name_is_part_of_it() {
+        let mut sums = Sums::default();
+        let thread = (0, 1);
+        for (depth, begun) in [10, 20, 30].into_iter().enumerate() {
+            sums.open.entry(thread).or_default().push(("rec".into(), begun));
+            assert_eq!(sums.open[&thread].len(), depth + 1);
+        }
+        [70, 80, 90].into_iter().for_each(|now| sums.end(3, thread, "rec", now));
+        let sum = &sums.regions["rec"];
+        assert_eq!((sum.entries, sum.total_ns, sum.longest.0), (3, 80, 80));
+    }
 
     #[test]
     fn what_may_be_missing_is_said_of_whom() {
