@@ -1,5 +1,5 @@
-//! The numbers of the standard streams. Where one of them is closed, the next descriptor that is opened gets its number,
-//! and what the program prints goes there: into the job's memory, or to another PE.
+//! The numbers of the standard streams. Where one of them is closed, the next descriptor that is opened gets its
+//! number, and what the program prints goes there: into the job's memory, or to another PE.
 #![allow(unsafe_code)]
 
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
@@ -25,8 +25,8 @@ pub fn reserve() {
     }
 }
 
-/// The same file by a number that is no standard stream's, which the program may have closed since; inherited as it was.
-/// Where there is no other number, that is what it keeps.
+/// The same file by a number that is no standard stream's, which the program may have closed since; inherited as it
+/// was. Where there is no other number, that is what it keeps.
 pub fn above(fd: OwnedFd) -> OwnedFd {
     if fd.as_raw_fd() >= FIRST {
         return fd;

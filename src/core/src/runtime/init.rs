@@ -87,6 +87,7 @@ pub fn init_thread(requested: i32, profiles: Profiles) -> Result<Start, Fault> {
     match super::process() {
         None => {
             result.first = true;
+            standard::reserve();
             let process = start(&mut result, profiles)?;
             process.job.host_barrier();
             compare_thread(world())?;
@@ -162,7 +163,6 @@ fn refuse_forked() -> Result<(), Fault> {
 }
 
 fn start(result: &mut Start, profiles: Profiles) -> Result<&'static Process, Fault> {
-    standard::reserve();
     env::check()?;
     exit::end_faults_by(env::abort()?);
     result.profile_level = env::profile_level()?;

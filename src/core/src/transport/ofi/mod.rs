@@ -163,8 +163,8 @@ impl Fabric {
     }
 }
 
-/// The provider `shm` makes a file for the endpoint, which it would remove when that is closed. It is not: exit handlers
-/// of tools communicate to the last, and other PEs may be reached for the first time there.
+/// The provider `shm` makes a file for the endpoint, which it would remove when that is closed. It is not: exit
+/// handlers of tools communicate to the last, and other PEs may be reached for the first time there.
 fn note_file(domain: &domain::Domain) -> Result<(), Fault> {
     if domain.provider.split(';').next() == Some("shm") {
         let name = domain.endpoint_address(0)?.name;
