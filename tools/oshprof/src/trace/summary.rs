@@ -158,8 +158,8 @@ impl Sums {
         self.waits.truncate(WAITS);
     }
 
-    /// A region ends, which its thread has begun, unless that was before the trace. Within another one of its name it is
-    /// part of that one's time.
+    /// A region ends, which its thread has begun, unless that was before the trace. Within another one of its name it
+    /// is part of that one's time.
     fn end(&mut self, pe: u32, thread: (usize, u32), name: &str, now: u64) {
         let Some(open) = self.open.get_mut(&thread) else { return };
         let Some(at) = open.iter().rposition(|(begun, _)| begun == name) else { return };
