@@ -224,11 +224,11 @@ impl Unseen {
     fn notes(&self) -> impl Iterator<Item = String> {
         let note = |(calls, bytes): (u64, u64), why: &str| {
             let (how_many, bytes) = (units::count(calls), units::bytes(bytes));
-            let have = if calls == 1 { "call of" } else { "calls of together" };
-            (calls > 0).then(|| format!("Without a row: {how_many} {have} {bytes}{why}"))
+            let (kind, together) = if calls == 1 { ("call", "") } else { ("calls", " together") };
+            (calls > 0).then(|| format!("Without a row: {how_many} {kind} of {bytes}{together}{why}"))
         };
         let untimed = note(self.untimed, ": no call of that size and distance was timed.");
-        let later = note(self.later, " that do not block and go on after their call: see --view nbi.");
+        let later = note(self.later, ", nonblocking and not over when they return: see --view nbi.");
         untimed.into_iter().chain(later)
     }
 }
@@ -332,7 +332,7 @@ mod tests {
         assert_eq!(size(10, 700.0), "512 B-1 KiB");
     }
 
-    /// A put of which 100 calls of 8 bytes were timed, and 3 of 64 KiB were not.
+    /// Puts of these sizes, of which calls of the first one were timed.
     fn profile(calls: &[(usize, u64)]) -> Profile {
         let mut put = Routine::new("shmem_putmem", Class::Put);
         for &(bytes, calls) in calls {
@@ -355,7 +355,7 @@ mod tests {
 
     #[test]
     fn what_has_no_row_is_counted() {
-        let note = "Without a row: 3 calls of together 192 KiB: no call of that size and distance was timed.";
+        let note = "Without a row: 3 calls of 192 KiB together: no call of that size and distance was timed.";
         assert!(shown(&profile(&[(8, 100), (1 << 16, 3)])).notes.contains(&note.to_owned()));
         assert!(!shown(&profile(&[(8, 100), (0, 3)])).notes.iter().any(|note| note.contains("Without a row")));
     }
