@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::merge::{Cause, Merged, PeRow};
+use crate::model::Routine;
 use crate::op::{Class, class_of};
 use crate::report::{Symbols, shown_count, shown_time};
 
@@ -63,6 +64,19 @@ const KINDS: [Kind; 10] = [
     ),
 ];
 
+/// Mean bytes of a call from which on its time is what moves, and no latency.
+const LARGE: u64 = 1 << 15;
+const LARGE_NEXT: &str = "--view rates: how far they are from what is best here, and what holds them up; --view nbi: \
+                          what is under way at a time";
+
+/// Whether most of the time in transfers is in routines whose calls move much.
+fn are_large(profile: &Merged, is_left: impl Fn(Class) -> bool) -> bool {
+    let moves = |r: &Routine| matches!(r.class, Class::Put | Class::Get | Class::Signal) && is_left(r.class);
+    let is_large = |r: &Routine| moves(r) && r.all_bytes() / r.all_calls().max(1) >= LARGE;
+    let (_, all) = sum(profile, |r| moves(r) || r.class == Class::Order && is_left(r.class));
+    2.0 * sum(profile, is_large).1 >= all
+}
+
 /// See the module.
 pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     of_classes(profile, symbols, Class::is_library_time)
@@ -88,6 +102,7 @@ fn of_classes(profile: &Merged, symbols: &dyn Symbols, is_left: impl Fn(Class) -
     let of = |is: fn(Class) -> bool| sum(profile, |r| is(r.class) && is_left(r.class));
     let (name, is, next) = KINDS.into_iter().max_by(|a, b| of(a.1).1.total_cmp(&of(b.1).1))?;
     let (calls, ns) = of(is);
+    let next = if is(Class::Put) && are_large(profile, &is_left) { LARGE_NEXT } else { next };
     Some(Finding {
         what: format!("{:.0} % of the time is in the library, most in {name}", (100.0 * all / run).min(100.0)),
         evidence: format!(

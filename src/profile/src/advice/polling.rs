@@ -1,6 +1,6 @@
 //! Waiting by asking again and again.
 
-use crate::merge::{Merged, PeRow, are_of_one_word, is_ask};
+use crate::merge::{ADDRESSES, Merged, PeRow, are_of_one_word, is_ask, reads_many_words};
 use crate::model::Routine;
 use crate::op::Class;
 use crate::report::{Symbols, shown_count};
@@ -21,6 +21,16 @@ const ELEMENT: u64 = 16;
 fn is_of_one_word(profile: &Merged, r: &Routine) -> bool {
     let of = profile.addresses.iter().filter(|row| row.routine == r.name).map(|row| row.calls);
     are_of_one_word(of, r)
+}
+
+/// Asking whether something has happened, and no reading of data in many words.
+fn asks_again(profile: &Merged, r: &Routine) -> bool {
+    let of = profile.addresses.iter().filter(|row| row.routine == r.name).map(|row| row.calls);
+    // Where there were more words than are kept, those of this routine may be missing. Profiles have had words for
+    // longer than rates: where it has rates, a routine without words has many.
+    let is_whole = profile.addresses.len() < ADDRESSES;
+    let is_known = is_whole && profile.rates.iter().any(|rate| rate.routine == r.name);
+    is_ask(r) && !reads_many_words(of, is_known, r)
 }
 
 /// Gets of one element, always the same, which mostly find what they have found before.
@@ -76,7 +86,7 @@ struct Asking<'p> {
 }
 
 fn asking(profile: &Merged) -> Option<Asking<'_>> {
-    let reads = |r: &Routine| is_ask(r) || is_get_of_one_word(profile, r);
+    let reads = |r: &Routine| asks_again(profile, r) || is_get_of_one_word(profile, r);
     let routines: Vec<&Routine> = profile.routines.iter().filter(|r| reads(r) || is_failing_swap(profile, r)).collect();
     let is_asked = |r: &Routine| routines.iter().any(|asked| asked.name == r.name);
     let (calls, ns) = sum(profile, is_asked);

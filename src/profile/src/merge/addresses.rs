@@ -8,7 +8,7 @@ use crate::segment::lines::line_of;
 use crate::tables::HotLine;
 
 /// Rows that are kept.
-const MOST: usize = 4096;
+pub(crate) const MOST: usize = 4096;
 
 /// Calls of one routine to one line of a PE.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,6 +36,17 @@ impl AddressSum {
     }
 }
 
+/// What of the time of its samples a routine has in its total: a total has no more than what calls take one after
+/// another, which samples of calls that overlap exceed.
+fn part_of(pe: &Pe, routine: &str) -> f64 {
+    let Some(whole) = pe.routines.iter().find(|r| r.name == routine) else { return 1.0 };
+    let lines = pe.tables.lines.iter().filter(|line| line.routine == routine).map(|line| line.ns);
+    let rates = pe.tables.rates.iter().filter(|rate| rate.routine == routine).map(|rate| rate.ns);
+    // Samples of all its words where these are known, and of those that are kept else.
+    let samples = lines.fold(0, u64::saturating_add).max(rates.fold(0, u64::saturating_add));
+    (whole.total_ns as f64 / samples.max(1) as f64).min(1.0)
+}
+
 /// Peer, kind of memory, line, routine.
 type Key = (u32, u8, u64, String);
 
@@ -47,6 +58,7 @@ impl Addresses {
     pub(super) fn add(&mut self, pe: &Pe) {
         for line in &pe.tables.lines {
             let HotLine { peer, object, routine, calls, ns } = line.clone();
+            let ns = (ns as f64 * part_of(pe, &routine)) as u64;
             self.put(AddressSum { peer, object, routine, calls, ns, pes: 1, symbol: Symbol::of(pe, object) });
         }
     }
@@ -78,5 +90,37 @@ impl Addresses {
         list.sort_by(|a, b| b.1.ns.cmp(&a.1.ns).then_with(|| a.0.cmp(&b.0)));
         list.truncate(MOST);
         list.into_iter().map(|(_, sum)| sum).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Routine;
+    use crate::op::Class;
+    use crate::tables::Rate;
+
+    #[test]
+    fn words_have_no_more_time_than_their_routine() {
+        let mut put = Routine::new("shmem_long_put", Class::Put);
+        (put.calls[1], put.timed_calls, put.total_ns) = (200, 20, 1380);
+        let mut pe = Pe { routines: vec![put], ..Pe::default() };
+        let line =
+            |address, ns| HotLine { peer: 0, object: (1, address), routine: "shmem_long_put".into(), calls: 100, ns };
+        pe.tables.lines = vec![line(0, 820), line(64, 820)];
+        let times = |pe: &Pe| {
+            let mut addresses = Addresses::default();
+            addresses.add(pe);
+            addresses.finish().iter().map(|sum| sum.ns).collect::<Vec<_>>()
+        };
+        assert_eq!(times(&pe), [690, 690]);
+        // Where the samples of other words are known, these have their part.
+        pe.tables.lines.truncate(1);
+        assert_eq!(times(&pe), [820]);
+        pe.tables.rates = vec![Rate { routine: "shmem_long_put".into(), ns: 1640, ..Rate::default() }];
+        assert_eq!(times(&pe), [690]);
+        // What samples do not exceed stays.
+        pe.routines[0].total_ns = 2000;
+        assert_eq!(times(&pe), [820]);
     }
 }

@@ -57,6 +57,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 pub use addresses::AddressSum;
+pub(crate) use addresses::MOST as ADDRESSES;
 pub use callers::{CallerSums, CodeAddress};
 pub use causes::{Because, Cause, Causes};
 pub use counters::{Around, CounterKey, CounterSum, CounterSums};
@@ -66,8 +67,8 @@ pub use groups::{AlgorithmKey, ContextKey, NetworkSum, TeamSum};
 pub use locks::{LockKey, LockSum};
 pub use matrix::{LARGEST, LARGEST_CHART, LARGEST_TEXT, Matrix, Pair};
 pub use meetings::{Late, MeetingTimes};
-pub(crate) use pe::are_of_one_word;
 pub use pe::{PeRow, SMALL, is_ask, is_blocking_put, is_nbi_put};
+pub(crate) use pe::{are_of_one_word, reads_many_words};
 pub use phases::{PhaseKey, PhaseSum, Place};
 pub use plan::Limits;
 pub use rates::RemoteTime;

@@ -58,7 +58,7 @@ pub struct PeRow {
     pub blocking_gets: u64,
     /// Puts that block, of fewer than [`SMALL`] bytes.
     pub small_puts: u64,
-    /// Calls that ask whether something has happened: tests, and fetches of one variable.
+    /// Calls that ask whether something has happened: tests, and fetches but of many variables.
     pub asks: u64,
     /// Their time in nanoseconds.
     pub asks_ns: u64,
@@ -120,8 +120,8 @@ impl PeRow {
             small_puts: sum(&|r| if is_blocking_put(r) { small(r) } else { 0 }),
             small_nbi_puts: sum(&|r| if is_nbi_put(r) { small(r) } else { 0 }),
             held_ns: pe.tables.locks.iter().map(|lock| lock.held_ns).fold(0, u64::saturating_add),
-            asks: sum(&|r| all_if(is_ask(r), r)),
-            asks_ns: sum(&|r| if is_ask(r) { r.spent_ns() } else { 0 }),
+            asks: sum(&|r| all_if(asks_again(pe, r), r)),
+            asks_ns: sum(&|r| if asks_again(pe, r) { r.spent_ns() } else { 0 }),
             one_word_ns: sum(&|r| if is_of_one_word(pe, r) { r.spent_ns() } else { 0 }),
             puts: pe.tables.peers.iter().map(|p| p.put.calls).fold(0, u64::saturating_add),
             most_puts: most.map(|p| (p.pe, p.put)),
@@ -201,7 +201,11 @@ impl From<&Pe> for PeRow {
 
 /// Whether a routine asks whether something has happened.
 pub fn is_ask(r: &Routine) -> bool {
-    r.class == Class::Test || r.name == "shmem_test_lock" || r.name.ends_with("_atomic_fetch")
+    r.class == Class::Test || r.name == "shmem_test_lock" || is_fetch(r)
+}
+
+fn is_fetch(r: &Routine) -> bool {
+    r.name.ends_with("_atomic_fetch")
 }
 
 /// Share of a routine's calls that have to be of one word for it to be asked for.
@@ -212,6 +216,21 @@ pub(crate) fn are_of_one_word(calls: impl Iterator<Item = u64>, r: &Routine) -> 
     let (most, all) = calls.fold((0, 0_u64), |(most, all), calls| (most.max(calls), all.saturating_add(calls)));
     // Rows are kept of words that are asked for often: of a scan over many words, few are left.
     all >= r.all_calls() / 2 && all > 0 && most as f64 >= ONE_WORD * all as f64
+}
+
+/// Whether calls of a routine are known to read many words, each of them rarely: data, and no flags. `calls`: those of
+/// the lines of memory that are called often; `is_known`: whether its calls were looked at by word at all.
+pub(crate) fn reads_many_words(calls: impl Iterator<Item = u64>, is_known: bool, r: &Routine) -> bool {
+    // A flag of each of some neighbours is few words, too: these lines have most of the calls then.
+    is_known && is_fetch(r) && calls.fold(0, u64::saturating_add) < r.all_calls() / 2
+}
+
+/// Whether a PE asks with a routine, and not for the data of many words.
+fn asks_again(pe: &Pe, r: &Routine) -> bool {
+    let lines = pe.tables.lines.iter().filter(|line| line.routine == r.name);
+    // Profiles have had words for longer than rates: where it has rates, a routine without words has many.
+    let is_known = pe.tables.rates.iter().any(|rate| rate.routine == r.name);
+    is_ask(r) && !reads_many_words(lines.map(|line| line.calls), is_known, r)
 }
 
 fn is_of_one_word(pe: &Pe, r: &Routine) -> bool {

@@ -62,6 +62,14 @@ impl SiteSum {
         (returned > 0).then(|| ns as f64 / returned as f64)
     }
 
+    /// Longest timed call, where it may be the longest of all. Where the mean is longer, it has calls that were timed
+    /// elsewhere, and no longest of them is known here; nor is it where none was timed.
+    pub fn longest_ns(&self) -> Option<u64> {
+        let is_known = self.max_ns > 0 || self.total_ns().is_none_or(|ns| ns == 0);
+        let is_longer = self.is_estimated() && self.mean_ns().is_some_and(|mean| mean > self.max_ns as f64);
+        (is_known && !is_longer).then_some(self.max_ns)
+    }
+
     /// Time of all calls: those of unknown time take the mean of the others. `None` where none is known.
     pub fn total_ns(&self) -> Option<u64> {
         let all = u128::from(self.known_ns) * u128::from(self.calls);
@@ -252,5 +260,24 @@ impl Sites {
             (&a.path, a.address, &a.routine, &a.region).cmp(&(&b.path, b.address, &b.routine, &b.region))
         });
         (rows, self.others)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_mean_is_above_the_longest_call() {
+        let site = |calls, timed_calls, max_ns| Site { calls, timed_calls, max_ns, ..Site::default() };
+        let timed = SiteSum::of(&site(2, 1, 55), Some(100), 0);
+        assert_eq!((timed.mean_ns(), timed.longest_ns()), (Some(50.0), Some(55)));
+        // Calls of the line that were not timed take the mean of the routine, which is longer.
+        let mut mixed = timed;
+        mixed.add_same(&SiteSum::of(&site(8, 0, 0), Some(1600), 0));
+        assert_eq!((mixed.mean_ns(), mixed.longest_ns()), (Some(170.0), None));
+        // What was timed in full has its longest, and what took nothing at all as well.
+        assert_eq!(SiteSum::of(&site(2, 2, 55), Some(111), 0).longest_ns(), Some(55));
+        assert_eq!(SiteSum::of(&site(2, 2, 0), Some(0), 0).longest_ns(), Some(0));
     }
 }

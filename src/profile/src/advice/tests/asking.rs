@@ -46,6 +46,28 @@ fn gets_of_blocks_do_not_ask() {
     assert!(!names(&blocks).contains(&"polling"), "{:?}", findings(&blocks));
 }
 
+/// Fetches of data, as of a table, are no flag: where samples know words at all, none of them has many calls. Flags of
+/// some neighbours are few words.
+#[test]
+fn fetches_of_many_words_do_not_ask() {
+    let name = "shmem_long_atomic_fetch";
+    let fetch = routine(name, Class::Amo, 1_000_000, 8, 400 * MS);
+    let old = profile(std::slice::from_ref(&fetch), 0.25);
+    assert_eq!(names(&old), ["polling"], "earlier versions know no words: {:?}", findings(&old));
+    let mut table = old.clone();
+    let rate = Rate { routine: name.into(), class: 4, distance: 2, calls: 1_000_000, ns: 400 * MS, ..Rate::default() };
+    table.pes.iter_mut().for_each(|pe| pe.tables.rates = vec![rate.clone()]);
+    assert!(!names(&table).contains(&"polling"), "{:?}", findings(&table));
+    assert_eq!(Merged::from(&table).pes[0].asks, 0);
+    let mut flags = table.clone();
+    for pe in &mut flags.pes {
+        let line = |peer| HotLine { peer, object: (1, 64), routine: name.into(), calls: 240_000, ns: 90 * MS };
+        pe.tables.lines = (0..4).map(line).collect();
+    }
+    assert_eq!(names(&flags), ["polling"], "{:?}", findings(&flags));
+    assert_eq!(Merged::from(&flags).pes[0].asks, 1_000_000);
+}
+
 /// A lock that somebody made of swaps: it is set back far less often than it is tried.
 #[test]
 fn a_lock_of_swaps_is_polled() {

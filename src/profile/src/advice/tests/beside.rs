@@ -62,6 +62,18 @@ fn who_serves_while_its_pe_works_loses_nothing() {
     assert_eq!(served(|pe| pe, 100 * MS), ["library-time"]);
 }
 
+/// What is next for large transfers is how fast they are, and not how many.
+#[test]
+fn large_transfers_are_sent_to_their_rates() {
+    let next = |bytes| {
+        let found = findings(&profile(&[routine("shmem_putmem", Class::Put, 5, bytes, 400 * MS)], 0.25));
+        let (_, rest) = found.into_iter().find(|(name, _)| *name == "library-time").expect("library-time");
+        rest.try_this
+    };
+    assert!(next(16 << 20).starts_with("--view rates"), "{}", next(16 << 20));
+    assert!(next(4096).starts_with("--view sizes"), "{}", next(4096));
+}
+
 /// Small puts and gets cost as much where they do not block, but for what a network makes of them.
 #[test]
 fn small_calls_that_do_not_block_are_small_calls() {

@@ -48,7 +48,7 @@ pub(super) fn grid(profile: &Merged, options: &Options, symbols: &dyn Symbols) -
     let key = |sum: &SiteSum| match options.sort {
         SortKey::Calls => sum.calls,
         SortKey::Bytes => sum.bytes,
-        SortKey::Max => sum.max_ns,
+        SortKey::Max => sum.longest_ns().unwrap_or(0),
         SortKey::Mean => sum.mean_ns().unwrap_or(0.0) as u64,
         _ => total(sum),
     };
@@ -135,8 +135,7 @@ fn numbers(sum: &SiteSum, run: f64, is_setup: bool) -> [Cell; 9] {
         about(sum.total_ns().into()),
         share.into(),
         about(sum.mean_ns().into()),
-        // Where no call was timed here, the mean is that of the routine, and no longest is known.
-        (sum.max_ns > 0 || sum.total_ns().is_none_or(|ns| ns == 0)).then_some(sum.max_ns).into(),
+        sum.longest_ns().into(),
         sum.timed_calls.into(),
         sum.unfinished.into(),
         sum.unfinished_ns.into(),

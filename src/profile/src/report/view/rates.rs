@@ -2,7 +2,7 @@
 
 use crate::calibration::{Calibration, MEMORY, Measured};
 use crate::merge::Merged;
-use crate::model::Routine;
+use crate::model::{Routine, SizeCount};
 use crate::op::{self, Class};
 use crate::report::grid::{Cell, Column, Grid, Kind, column};
 use crate::report::symbols::Symbols;
@@ -107,9 +107,13 @@ impl Line<'_> {
 }
 
 pub(super) fn grid(profile: &Merged, options: &Options, _: &dyn Symbols) -> Grid {
-    let empty = "no put, get or atomic was timed, or the profile is of an earlier version";
-    let mut grid = Grid::new("rates", "Rates", &COLUMNS, empty);
     let ways = Ways::new(profile);
+    let (unseen, moved) = (Unseen::of(profile, &ways), moved(profile));
+    let empty = match moved {
+        Some(0) => "no put, get or atomic moved data",
+        _ => "no put, get or atomic was timed, or the profile is of an earlier version",
+    };
+    let mut grid = Grid::new("rates", "Rates", &COLUMNS, empty);
     let mut lines: Vec<(Line<'_>, Option<&Calibration>)> =
         profile.rates.iter().filter_map(|rate| line(profile, rate, &ways)).collect();
     lines.sort_by(|(a, _), (b, _)| {
@@ -153,6 +157,7 @@ pub(super) fn grid(profile: &Merged, options: &Options, _: &dyn Symbols) -> Grid
     if !grid.rows.is_empty() {
         grid.notes.extend(reasons);
         grid.notes.extend(grid.estimates());
+        grid.notes.extend(unseen.notes());
         grid.notes.extend(ways.notes());
     }
     grid
@@ -171,15 +176,75 @@ fn size(class: u8, mean: f64) -> String {
     }
 }
 
+/// Whether a routine moves data to or from a single PE.
+fn is_transfer(routine: &Routine) -> bool {
+    op::lookup(&routine.name).is_some_and(|op| op::traits(op) & op::TRANSFER != 0)
+}
+
+/// Bytes of all transfers; `None` where there is none.
+fn moved(profile: &Merged) -> Option<u64> {
+    profile
+        .routines
+        .iter()
+        .filter(|r| is_transfer(r) && r.all_calls() > 0)
+        .map(Routine::all_bytes)
+        .reduce(u64::saturating_add)
+}
+
+/// Transfers that have no row: calls and bytes.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Unseen {
+    /// Those of sizes and distances of which no call was timed.
+    untimed: (u64, u64),
+    /// Those that go on after their call.
+    later: (u64, u64),
+}
+
+impl Unseen {
+    fn of(profile: &Merged, ways: &Ways<'_>) -> Unseen {
+        let mut unseen = Unseen::default();
+        for routine in profile.routines.iter().filter(|routine| is_transfer(routine)) {
+            let of = |rate: &&Rate| rate.routine == routine.name && rate.calls > 0;
+            let timed: Vec<(u8, u8)> = profile.rates.iter().filter(of).map(|r| (r.class, r.distance)).collect();
+            let has_peer = |size: &&SizeCount| size.bytes > 0 && size.distance != Distance::None as u8;
+            for size in routine.sizes.iter().filter(has_peer) {
+                let sum = if is_later(routine, size.distance, ways) {
+                    &mut unseen.later
+                } else if timed.contains(&(size.class, size.distance)) {
+                    continue;
+                } else {
+                    &mut unseen.untimed
+                };
+                *sum = (sum.0.saturating_add(size.calls), sum.1.saturating_add(size.bytes));
+            }
+        }
+        unseen
+    }
+
+    fn notes(&self) -> impl Iterator<Item = String> {
+        let note = |(calls, bytes): (u64, u64), why: &str| {
+            let (how_many, bytes) = (units::count(calls), units::bytes(bytes));
+            let (kind, together) = if calls == 1 { ("call", "") } else { ("calls", " together") };
+            (calls > 0).then(|| format!("Without a row: {how_many} {kind} of {bytes}{together}{why}"))
+        };
+        let untimed = note(self.untimed, ": no call of that size and distance was timed.");
+        let later = note(self.later, ", nonblocking and not over when they return: see --view nbi.");
+        untimed.into_iter().chain(later)
+    }
+}
+
+/// What is issued now and moves later has no rate of its own: --view nbi.
+fn is_later(routine: &Routine, distance: u8, ways: &Ways<'_>) -> bool {
+    (distance == Distance::Remote as u8 || !ways.by_memory) && routine.name.contains("_nbi")
+}
+
 fn line<'p, 'w>(
     profile: &'p Merged,
     rate: &'p Rate,
     ways: &'w Ways<'p>,
 ) -> Option<(Line<'p>, Option<&'w Calibration>)> {
     let routine = profile.routines.iter().find(|routine| routine.name == rate.routine)?;
-    // What is issued now and moves later has no rate of its own: --view nbi.
-    let is_later = rate.distance == Distance::Remote as u8 || !ways.by_memory;
-    if rate.calls == 0 || (is_later && routine.name.contains("_nbi")) {
+    if rate.calls == 0 || is_later(routine, rate.distance, ways) {
         return None;
     }
     let (calls, bytes) = counted(routine, rate)?;
@@ -255,6 +320,9 @@ impl<'p> Ways<'p> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::{Pe, Profile};
+    use crate::report::NoSymbols;
+    use crate::size::size_class;
 
     #[test]
     fn sizes_are_ranges_or_what_all_calls_have() {
@@ -262,5 +330,40 @@ mod tests {
         assert_eq!(size(23, 5e6), "4-8 MiB");
         assert_eq!(size(23, 4_194_304.0), "4 MiB");
         assert_eq!(size(10, 700.0), "512 B-1 KiB");
+    }
+
+    /// Puts of these sizes, of which calls of the first one were timed.
+    fn profile(calls: &[(usize, u64)]) -> Profile {
+        let mut put = Routine::new("shmem_putmem", Class::Put);
+        for &(bytes, calls) in calls {
+            let moved = bytes as u64 * calls;
+            (put.calls[2], put.bytes[2]) = (put.calls[2] + calls, put.bytes[2] + moved);
+            put.add_size(SizeCount { class: size_class(bytes) as u8, distance: 2, calls, bytes: moved });
+        }
+        let rate = |bytes: usize| {
+            let class = size_class(bytes) as u8;
+            Rate { routine: "shmem_putmem".into(), class, distance: 2, calls: 100, ns: 1000, ..Rate::default() }
+        };
+        let mut pe = Pe { routines: vec![put], ..Pe::default() };
+        pe.tables.rates = calls.first().map(|(bytes, _)| rate(*bytes)).into_iter().collect();
+        Profile { pes: vec![pe], ..Profile::default() }
+    }
+
+    fn shown(profile: &Profile) -> Grid {
+        grid(&profile.into(), &Options::default(), &NoSymbols)
+    }
+
+    #[test]
+    fn what_has_no_row_is_counted() {
+        let note = "Without a row: 3 calls of 192 KiB together: no call of that size and distance was timed.";
+        assert!(shown(&profile(&[(8, 100), (1 << 16, 3)])).notes.contains(&note.to_owned()));
+        assert!(!shown(&profile(&[(8, 100), (0, 3)])).notes.iter().any(|note| note.contains("Without a row")));
+    }
+
+    #[test]
+    fn calls_of_no_bytes_are_said_to_be_that() {
+        assert_eq!(shown(&profile(&[(0, 100)])).empty, "no put, get or atomic moved data");
+        let none = "no put, get or atomic was timed, or the profile is of an earlier version";
+        assert_eq!(shown(&profile(&[])).empty, none);
     }
 }
