@@ -169,6 +169,7 @@ pub fn mark(mark: Mark) {
             super::system::note_usage(region);
             if let Some(slot) = super::tls::slot() {
                 super::system::note_queue(slot);
+                super::timeline::settle_until(slot, now);
             }
             head.finalize_ticks.store(now, Relaxed);
         }

@@ -137,7 +137,8 @@ fn enter_first(slot: &Slot, op: u16, peer: i32, addr: usize, bytes: usize, kind:
     if kind == Timing::Timed && counting::is_on() {
         counting::enter(slot);
     }
-    let start = ticks_of(head);
+    // As the call has it at its end: what was noted of a wait in it is found by this.
+    let start = (ticks_of(head) & !SAMPLE) | FIRST;
     // Odd: it stands for itself only, whether it waits or not.
     head.current.start.store(start | u64::from(kind == Timing::Timed), Relaxed);
     let each_timed =
@@ -150,7 +151,7 @@ fn enter_first(slot: &Slot, op: u16, peer: i32, addr: usize, bytes: usize, kind:
         sites::note_short(slot, op, (peer, addr, bytes), false)
     };
     head.site.store(site, Relaxed);
-    (start & !SAMPLE) | FIRST
+    start
 }
 
 fn enter_shared(region: &Region, op: u16, peer: i32, bytes: usize, kind: Timing) -> u64 {
@@ -253,6 +254,7 @@ fn leave_first(slot: &Slot, op: u16, start: u64, traced: bool) -> u64 {
     add_exact(slot, cell, row(slot, cell), ns);
     sites::add_exact(slot, ns);
     meetings::waited(slot, traits(op), ns);
+    slow_wait::end(slot, start, end);
     if traced {
         leave_traced(slot, op, start, end);
     }

@@ -185,6 +185,10 @@ pub fn record(op: u16, peer: i32, addr: usize, bytes: usize, start: Stamp) {
         timeline::began_before(slot, start);
     }
     leave_timed(op, start, peer);
+    if let Some(slot) = slot {
+        // Long as it is, it would be spread over what the program does next.
+        timeline::settle(slot, op, start, ticks(&slot.head));
+    }
 }
 
 #[inline(always)]

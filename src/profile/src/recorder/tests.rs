@@ -357,6 +357,41 @@ fn initialization_fills_the_slices_that_it_took() {
 }
 
 #[test]
+fn initialization_and_finalization_are_in_no_slice_between_them() {
+    let fixture = Fixture::new();
+    let [short, long] = [5, 40].map(Duration::from_millis);
+    let (init, finalize) = (op_named("shmem_init"), op_named("shmem_finalize"));
+    let begin = Stamp::now();
+    std::thread::sleep(short);
+    began(begin);
+    record(init, -1, 0, 0, begin);
+    mark(Mark::Initialized);
+    std::thread::sleep(long);
+    // The next one of which the slices know, long after.
+    timed(op_named("shmem_long_wait_until"), -1, 0, 8, || std::thread::sleep(short));
+    std::thread::sleep(long);
+    timed(finalize, -1, 0, 0, || {
+        mark(Mark::Finalizing);
+        std::thread::sleep(short);
+        mark(Mark::Finalized);
+    });
+    let pe = fixture.pe();
+    let line = &pe.tables.timeline;
+    let begins = |at: usize| line.begin_ns + at as u64 * line.width_ns;
+    let of = |is_there: &dyn Fn(usize) -> bool| {
+        let slices = line.slices.iter().enumerate().filter(|(at, _)| is_there(*at));
+        slices.map(|(_, slice)| slice[DATA]).sum::<u64>()
+    };
+    // Slices that they share with what is between are left to them. Widths are cut to nanoseconds.
+    let (first, last) = (pe.init_ns, pe.finalize_ns);
+    assert_eq!(of(&|at| begins(at) > first && begins(at + 1) + 1000 < last), 0, "{line:?} from {first} until {last}");
+    assert_eq!(of(&|at| begins(at) <= first), routine(&pe, init).max_ns, "{line:?} until {first}");
+    // It returns after the end of the PE.
+    let of_last = of(&|at| begins(at + 1) + 1000 >= last);
+    assert!(of_last >= short.as_nanos() as u64 / 5 * 4 && of_last <= routine(&pe, finalize).max_ns, "{line:?}");
+}
+
+#[test]
 fn marks_and_levels() {
     let fixture = Fixture::new();
     let begin = Stamp::now();

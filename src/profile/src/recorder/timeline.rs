@@ -46,7 +46,11 @@ pub(super) fn began_before(slot: &Slot, start: u64) {
 
 /// The owner of the slot ends.
 pub(super) fn end(slot: &Slot) {
-    let now = super::hot::ticks(&slot.head);
+    settle_until(slot, super::hot::ticks(&slot.head));
+}
+
+/// What is recorded from now on was not before: as of finalization, which would be spread over what came before it.
+pub(super) fn settle_until(slot: &Slot, now: u64) {
     settle(slot, 0, now, now);
 }
 

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::tests::{Fixture, op_named, routine};
-use super::{nested, sampled, timed, unstamped, wait_begins, wait_counts};
+use super::{nested, sampled, timed, unstamped, wait_begins, wait_counts, wait_goes_on};
 use crate::model::{Pe, Routine};
 use crate::sample;
 
@@ -202,6 +202,28 @@ fn a_call_in_a_signal_handler_is_not_taken_for_the_one_that_waits() {
     assert!(ns(&after, p) < 1_000_000, "p has not");
     assert_eq!(routine(&after, barrier).all_calls(), 50_001);
     assert_eq!(after.tables.teams[0].calls, 50_001);
+}
+
+/// Else a thread that only waits would be one that works, and what the others of its PE do would be lost.
+#[test]
+fn a_wait_that_is_the_first_call_of_a_thread_is_on_no_core() {
+    let fixture = Fixture::new();
+    let op = op_named("shmem_long_wait_until");
+    let (threads, sleep) = (16, Duration::from_millis(20));
+    let wait = || {
+        wait_counts();
+        wait_begins();
+        wait_goes_on();
+        std::thread::sleep(sleep);
+        wait_goes_on();
+    };
+    std::thread::scope(|scope| {
+        (0..threads).for_each(|_| drop(scope.spawn(|| timed(op, -1, 0, 8, wait))));
+    });
+    let pe = fixture.pe();
+    assert_eq!(routine(&pe, op).all_calls(), threads);
+    let (off_core, slept) = (pe.tables.system.off_core_ns, threads * sleep.as_nanos() as u64);
+    assert!(off_core >= slept / 10 * 9 && off_core <= routine(&pe, op).spent_ns(), "{off_core} of {slept} ns");
 }
 
 /// Efficiency takes all time in them for waiting, of phases as of the run.
