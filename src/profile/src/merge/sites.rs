@@ -62,12 +62,19 @@ impl SiteSum {
         (returned > 0).then(|| ns as f64 / returned as f64)
     }
 
-    /// Longest timed call, where it may be the longest of all. Where the mean is longer, it has calls that were timed
-    /// elsewhere, and no longest of them is known here; nor is it where none was timed.
+    /// Longest timed call, where it may be the longest of all. Where the mean is longer, samples of other places of the
+    /// routine say what calls from here took, and no longest of these is known; nor is it where none was timed.
     pub fn longest_ns(&self) -> Option<u64> {
-        let is_known = self.max_ns > 0 || self.total_ns().is_none_or(|ns| ns == 0);
-        let is_longer = self.is_estimated() && self.mean_ns().is_some_and(|mean| mean > self.max_ns as f64);
-        (is_known && !is_longer).then_some(self.max_ns)
+        let mean = self.mean_ns().unwrap_or(0.0);
+        if self.max_ns == 0 {
+            return self.total_ns().is_none_or(|ns| ns == 0).then_some(0);
+        }
+        let is_one = self.calls.saturating_sub(self.unfinished) == 1;
+        // It was kept to 24 bits.
+        if mean <= self.max_ns as f64 || is_one || mean as f32 <= self.max_ns as f32 {
+            return Some(self.max_ns.max(mean.ceil() as u64));
+        }
+        None
     }
 
     /// Time of all calls: those of unknown time take the mean of the others. `None` where none is known.
@@ -276,8 +283,11 @@ mod tests {
         let mut mixed = timed;
         mixed.add_same(&SiteSum::of(&site(8, 0, 0), Some(1600), 0));
         assert_eq!((mixed.mean_ns(), mixed.longest_ns()), (Some(170.0), None));
-        // What was timed in full has its longest, and what took nothing at all as well.
-        assert_eq!(SiteSum::of(&site(2, 2, 55), Some(111), 0).longest_ns(), Some(55));
+        // So may those take that were all samples: sites add up to their routine. Of one call the mean is the longest.
+        assert_eq!(SiteSum::of(&site(2, 2, 55), Some(120), 0).longest_ns(), None);
+        assert_eq!(SiteSum::of(&site(1, 1, 55), Some(60), 0).longest_ns(), Some(60));
+        assert_eq!(SiteSum::of(&site(2, 2, 1 << 31), Some((1 << 32) + 2), 0).longest_ns(), Some((1 << 31) + 1));
+        // What took nothing at all has a longest as well.
         assert_eq!(SiteSum::of(&site(2, 2, 0), Some(0), 0).longest_ns(), Some(0));
     }
 }
