@@ -128,6 +128,8 @@ fn begin(routine: &str, thread_level: c_int) -> Result<Start, Fault> {
         {
             recorder::record(op, -1, 0, 0, stamp);
         }
+        // What recording it takes is no time of the program's.
+        recorder::mark(Mark::Initialized);
         // From here on: what initialization counts is not the program's.
         if !counters.is_empty() {
             recorder::count(&counters);
@@ -229,7 +231,6 @@ fn profile(start: &Start) -> bool {
             });
             let names = table::rows().into_iter().map(|row| format!("{}:{}", row.collective, row.name));
             recorder::algorithm_names(names);
-            recorder::mark(Mark::Initialized);
             recorder::note_processors(start.cores, cgroup::cpu_quota());
             true
         }
