@@ -60,7 +60,7 @@ fn the_trace_of_all_hosts_is_one() {
     let temporary = tree::fresh("hosts-trace-temporary");
     let job = net.oshrun(2).arg(format!("--trace={}", directory.display())).arg(&program);
     let outcome = job.env("TMPDIR", temporary.to_str().expect("text")).run().expect_code(0);
-    outcome.expect_text(&["oshrun: trace of ", "events"]);
+    outcome.expect_text(&["oshrun: trace of ", "calls"]);
     let outcome = Job::new(tree::tool("oshprof")).arg("trace").arg(&directory).args(["--to", "csv"]).run();
     let outcome = outcome.expect_code(0);
     let puts = outcome.stdout.lines().filter(|line| line.contains("shmem_long_put")).count();

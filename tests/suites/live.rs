@@ -275,20 +275,15 @@ fn a_job_is_traced_and_its_signals_are_arrows() {
     let option = format!("--trace={}", directory.display());
     let outcome = Job::oshrun(pes).arg(option).arg(binary).arg(rounds.to_string()).run().expect_code(0);
     // init, my_pe, n_pes, and finalize of each PE.
-    let events = pes * (4 + 2 * rounds);
-    // Some short calls are part of others' events.
-    let said = outcome.stderr.lines().find_map(|line| line.strip_prefix("oshrun: trace of ")).unwrap_or_default();
-    let (kept, rest) = said.split_once(" events, ").unwrap_or_default();
-    let folded = rest.strip_prefix("with ").and_then(|rest| rest.split_once(" more short calls in them, "));
-    let number = |text: &str| text.parse().unwrap_or(0);
-    assert_eq!(number(kept) + folded.map_or(0, |(folded, _)| number(folded)), events, "{said}");
+    let calls = pes * (4 + 2 * rounds);
+    outcome.expect_text(&[&format!("trace of {calls} calls, ")]);
     let directory = directory.to_string_lossy().into_owned();
     let (fine, text) = oshprof(&["trace", &directory, "--to", "chrome"]);
     assert!(fine, "{text}");
     let value: Value = serde_json::from_str(&text).expect("JSON");
     let all = value["traceEvents"].as_array().expect("events");
     let of = |phase: &str| all.iter().filter(move |event| event["ph"] == phase).collect::<Vec<_>>();
-    assert_eq!(of("X").len(), events);
+    assert_eq!(of("X").len(), calls);
     let (from, to) = (of("s"), of("f"));
     assert_eq!(from.len(), to.len());
     // A PE that is late finds its signal there already, and waits for nobody.
@@ -301,7 +296,7 @@ fn a_job_is_traced_and_its_signals_are_arrows() {
     }
     let (fine, text) = oshprof(&["trace", &directory, "--to", "csv"]);
     assert!(fine);
-    assert_eq!(text.lines().count(), 1 + events);
+    assert_eq!(text.lines().count(), 1 + calls);
 }
 
 #[test]

@@ -531,11 +531,13 @@ pub fn lookup(name: &str) -> Option<u16> {
 }
 
 /// Whether all PEs of a team call the routine of this name together, and wait for each other in it.
+#[cfg(feature = "write")]
 pub fn meets(name: &str) -> bool {
     lookup(name).is_some_and(|op| traits(op) & TOGETHER != 0)
 }
 
 /// The class of the routine with this C name.
+#[cfg(feature = "write")]
 pub fn class_of(name: &str) -> Option<Class> {
     lookup(name).and_then(get).map(|row| row.class)
 }

@@ -9,6 +9,7 @@
 #define CALLS 200000
 
 static long target;
+static volatile int is_done;
 
 int main(int argc, char **argv) {
     shmem_init();
@@ -29,7 +30,12 @@ int main(int argc, char **argv) {
     }
     shmem_pcontrol(SHMEMX_PCONTROL_REGION_END, "outer");
     for (int call = 0; call < CALLS; call++) shmem_long_p(&target, call, next);
-    if (argc > 1 && strcmp(argv[1], "kill") == 0 && me == 1) raise(SIGKILL);
+    /* Not before PE 0 has made its calls to it, and without a call that the trace has at once. */
+    if (argc > 1 && strcmp(argv[1], "kill") == 0) {
+        if (me == 0) shmem_int_p((int *)&is_done, 1, 1);
+        while (me == 1 && !is_done) continue;
+        if (me == 1) raise(SIGKILL);
+    }
     shmem_finalize();
     return 0;
 }

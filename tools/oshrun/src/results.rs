@@ -103,19 +103,17 @@ pub fn show_trace(directory: &OutputDir, explained: bool, unreturned: impl Fn(u3
     }
     let lost: String = summary.losses.phrases().iter().map(|phrase| format!(", {phrase}")).collect();
     let path = shell_word(directory.path());
-    if summary.events == 0 {
+    if summary.calls == 0 {
         // A PE that could not record its calls has said so itself.
         let why = if lost.is_empty() && !explained { ": no PE has recorded a call" } else { "" };
         pellucid_profile::say!("oshrun: the trace is empty{lost}{why}");
         return;
     }
-    let events = match (summary.events, summary.folded) {
-        (events, 0) => format!("{events} events"),
-        (events, folded) => format!("{events} events, with {folded} more short calls in them"),
-    };
+    // Of short calls an event may stand for many: how many events there are is known once they are read.
+    let calls = summary.calls;
     let oshprof = source::oshprof();
     pellucid_profile::say!(
-        "oshrun: trace of {events}{lost}, to see what is in it: {oshprof} trace {path}\noshrun: to convert it: \
+        "oshrun: trace of {calls} calls{lost}, to see what is in it: {oshprof} trace {path}\noshrun: to convert it: \
          {oshprof} trace {path} --to perfetto -o {path}.pftrace"
     );
 }

@@ -16,10 +16,8 @@ use crate::output::OutputDir;
 /// What is in a trace.
 #[derive(Debug, Default)]
 pub struct Summary {
-    /// Events in the files.
-    pub events: u64,
-    /// Short calls that are no event of their own, but part of one that stands for several.
-    pub folded: u64,
+    /// Calls that the events in the files stand for; other events count one each.
+    pub calls: u64,
     /// Events that are not.
     pub losses: Losses,
 }
@@ -46,14 +44,11 @@ pub fn finish(
         Err(ReadError::NotATrace(_)) => return (Summary::default(), Vec::new()),
         Err(problem) => return (Summary::default(), vec![problem]),
     };
-    let mut summary = Summary { losses: trace.losses(), ..Summary::default() };
+    let mut summary = Summary { calls: 0, losses: trace.losses() };
     let mut problems = trace.problems;
     for file in &trace.files {
         match finish_file(dir, file, drift, unreturned(file.facts.pe, file.facts.slot)) {
-            Ok([events, folded]) => {
-                summary.events = summary.events.saturating_add(events);
-                summary.folded = summary.folded.saturating_add(folded);
-            }
+            Ok(calls) => summary.calls = summary.calls.saturating_add(calls),
             Err(error) => problems.push(ReadError::Io(file.path.clone(), error)),
         }
     }
@@ -75,9 +70,10 @@ impl Chunk {
         self.word(offset_of!(ChunkHead, sequence))
     }
 
-    /// Events, and calls that are part of another one.
-    fn events(&self) -> [u64; 2] {
-        [self.word(offset_of!(ChunkHead, progress)) >> 32, self.word(offset_of!(ChunkHead, folded))]
+    /// Calls that its events stand for.
+    fn calls(&self) -> u64 {
+        let records = self.word(offset_of!(ChunkHead, progress)) >> 32;
+        records.wrapping_add(self.word(offset_of!(ChunkHead, folded)))
     }
 }
 
@@ -86,12 +82,12 @@ fn finish_file(
     file: &TraceFile,
     drift: Option<Drift>,
     unreturned: Option<Unreturned>,
-) -> io::Result<[u64; 2]> {
+) -> io::Result<u64> {
     let open = dir.open(file.path.file_name().unwrap_or_default(), true)?;
     let chunks = chunks(&open)?;
     let used = chunks.iter().rposition(|chunk| chunk.sequence() != 0).map_or(0, |last| last + 1);
-    let events = chunks[..used].iter().filter(|chunk| chunk.sequence() != 0).map(Chunk::events);
-    let [events, folded] = events.fold([0_u64; 2], |[a, b], [c, d]| [a.wrapping_add(c), b.wrapping_add(d)]);
+    let calls = chunks[..used].iter().filter(|chunk| chunk.sequence() != 0).map(Chunk::calls);
+    let calls = calls.fold(0, u64::wrapping_add);
     if file.facts.checked && file.facts.closed.is_none() {
         let newest = chunks.iter().map(Chunk::sequence).max();
         for chunk in &chunks[..used] {
@@ -107,7 +103,7 @@ fn finish_file(
         close_head(&open, &file.facts, used as u32, (drift, unreturned.as_ref()))?;
     }
     let one = unreturned.as_ref().or(file.facts.unreturned.as_ref());
-    Ok([events.saturating_add(u64::from(one.is_some())), folded])
+    Ok(calls.saturating_add(u64::from(one.is_some())))
 }
 
 fn chunks(file: &File) -> io::Result<Vec<Chunk>> {

@@ -289,7 +289,7 @@ fn folded_calls_are_all_there() {
         }
     }
     let summary = keep::finish(&taken(&scratch.0), None, |_, _| None).0;
-    assert_eq!(summary.events, events.iter().map(|event| event.what.calls()).sum::<u64>());
+    assert_eq!(summary.calls, events.iter().map(|event| event.what.calls()).sum::<u64>());
 }
 
 #[test]
@@ -349,7 +349,7 @@ fn what_was_called_is_read_back() {
     let bytes: u64 = trace.files.iter().map(|file| std::fs::metadata(&file.path).unwrap().len()).sum();
     let (summary, problems) = keep::finish(&taken(&scratch.0), None, |_, _| None);
     assert!(problems.is_empty() && summary.losses.error.is_none());
-    assert_eq!((summary.events, summary.losses.phrases().len()), (3005, 0), "without the note of a thread");
+    assert_eq!((summary.calls, summary.losses.phrases().len()), (3005, 0), "without the note of a thread");
     let after: u64 = trace.files.iter().map(|file| std::fs::metadata(&file.path).unwrap().len()).sum();
     assert!(after < bytes, "room that was not used is given back: {after} of {bytes}");
 }
@@ -373,7 +373,7 @@ fn collectives_have_team_and_root() {
     assert_eq!(call(20_001), (Some((6, 3, 1, 2)), None, None, 16));
     let (summary, problems) = keep::finish(&taken(&scratch.0), None, |_, _| None);
     assert!(problems.is_empty());
-    assert_eq!((summary.events, summary.losses.phrases().len()), (20_003, 0));
+    assert_eq!((summary.calls, summary.losses.phrases().len()), (20_003, 0));
 }
 
 /// A chunk may end before each of the notes that say this.

@@ -83,7 +83,7 @@ impl Supervisor {
         let (first, pes) = (self.job.pes().start, self.pes.all());
         let unreturned = |pe, slot| self.profile.as_ref()?.unreturned(first, pes, pe, slot);
         let (summary, problems) = keep::finish(directory, None, unreturned);
-        if summary.events == 0 && problems.is_empty() {
+        if summary.calls == 0 && problems.is_empty() {
             return false;
         }
         let (pes, host) = (list::pes_text(&self.job.pes()), self.remote.as_ref().map_or("", |remote| &remote.host));
