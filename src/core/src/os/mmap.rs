@@ -361,7 +361,7 @@ pub fn inherited(fd: RawFd) -> Option<OwnedFd> {
 pub fn duplicate_raw(fd: RawFd) -> Option<OwnedFd> {
     // SAFETY: the new descriptor is nobody else's.
     unsafe {
-        let new = libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, libc::STDERR_FILENO + 1);
+        let new = libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, standard::FIRST);
         (new >= 0).then(|| OwnedFd::from_raw_fd(new))
     }
 }

@@ -5,7 +5,7 @@
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
 /// The first number that is no standard stream's.
-const FIRST: RawFd = libc::STDERR_FILENO + 1;
+pub(super) const FIRST: RawFd = libc::STDERR_FILENO + 1;
 
 /// Takes the numbers of standard streams that are closed, so that nothing that is opened later gets them, be it by this
 /// library or by those that it uses. They fail as before: what stands there can be neither read nor written, and what

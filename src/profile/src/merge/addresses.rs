@@ -56,9 +56,12 @@ pub(super) struct Addresses(BTreeMap<Key, AddressSum>);
 
 impl Addresses {
     pub(super) fn add(&mut self, pe: &Pe) {
+        // Many lines are of few routines.
+        let mut parts: BTreeMap<&str, f64> = BTreeMap::new();
         for line in &pe.tables.lines {
+            let part = *parts.entry(&line.routine).or_insert_with(|| part_of(pe, &line.routine));
             let HotLine { peer, object, routine, calls, ns } = line.clone();
-            let ns = (ns as f64 * part_of(pe, &routine)) as u64;
+            let ns = (ns as f64 * part) as u64;
             self.put(AddressSum { peer, object, routine, calls, ns, pes: 1, symbol: Symbol::of(pe, object) });
         }
     }
