@@ -25,12 +25,17 @@ fn is_of_one_word(profile: &Merged, r: &Routine) -> bool {
 
 /// Asking whether something has happened, and no reading of data in many words.
 fn asks_again(profile: &Merged, r: &Routine) -> bool {
+    is_ask(r) && !fetches_data(profile, r)
+}
+
+/// Whether a routine is an atomic fetch that is known to read many words, each of them rarely.
+pub(super) fn fetches_data(profile: &Merged, r: &Routine) -> bool {
     let of = profile.addresses.iter().filter(|row| row.routine == r.name).map(|row| row.calls);
     // Where there were more words than are kept, those of this routine may be missing. Profiles have had words for
     // longer than rates: where it has rates, a routine without words has many.
     let is_whole = profile.addresses.len() < ADDRESSES;
     let is_known = is_whole && profile.rates.iter().any(|rate| rate.routine == r.name);
-    is_ask(r) && !reads_many_words(of, is_known, r)
+    reads_many_words(of, is_known, r)
 }
 
 /// Gets of one element, always the same, which mostly find what they have found before.

@@ -1,4 +1,4 @@
-//! Small gets one after another, each of which waits for its answer.
+//! Small gets and atomic fetches of data one after another, each of which waits for its answer.
 
 use crate::merge::Merged;
 use crate::model::Routine;
@@ -29,11 +29,15 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
 }
 
 fn gets(profile: &Merged, symbols: &dyn Symbols, nbi: bool) -> Option<Finding> {
-    let of = |r: &Routine| is_contiguous(r) && r.name.contains("_nbi") == nbi;
+    // Fetches that ask for a flag are another rule's.
+    let is_fetch = |r: &Routine| !nbi && polling::fetches_data(profile, r);
+    let of = |r: &Routine| is_contiguous(r) && r.name.contains("_nbi") == nbi || is_fetch(r);
     let (calls, ns) = sum(profile, of);
     let bytes = profile.routines.iter().filter(|r| of(r)).map(|r| r.all_bytes()).fold(0, u64::saturating_add);
     // While one PE hardly fetches or waits, the run takes what that one does.
-    let share = (ns / core_ns(profile)).min(room(profile, |class| class == Class::Get));
+    let (fetches, _) = sum(profile, is_fetch);
+    let is_saved = |class| class == Class::Get || fetches > 0 && class == Class::Amo;
+    let share = (ns / core_ns(profile)).min(room(profile, is_saved));
     let (a_pe, each) = (calls / (profile.pes.len() as u64).max(1), bytes / calls.max(1));
     // On one PE there is nothing to wait for.
     if profile.pes.len() < 2 || a_pe < MANY || each >= SMALL || share < if nbi { NBI } else { DOMINATES } {
@@ -44,16 +48,25 @@ fn gets(profile: &Merged, symbols: &dyn Symbols, nbi: bool) -> Option<Finding> {
         return None;
     }
     let how = if nbi { "each by itself" } else { "one after another" };
+    let names: Vec<&str> = profile.routines.iter().filter(|r| of(r)).map(|r| &*r.name).collect();
+    let kind = match fetches {
+        0 => "small gets",
+        all if all == calls => "atomic fetches",
+        _ => "small gets and atomic fetches",
+    };
     Some(Finding {
-        what: format!("{} small gets a PE, {how}", shown_count(a_pe)),
+        what: format!("{} {kind} a PE, {how}", shown_count(a_pe)),
         evidence: format!(
             "{} each, {} over all PEs{}",
             shown_bytes(each),
             shown_sum(profile, of),
-            costliest(profile, symbols, |name| name.contains("get") || name.ends_with("_g"))
+            costliest(profile, symbols, |name| names.contains(&name))
         ),
         try_this: if nbi {
             "fetch a block with one get, or a stride with shmem_iget"
+        } else if 2 * fetches >= calls {
+            "between barriers, where nobody changes what is read, fetch a block with one get, or values with \
+             shmem_get; shmem_atomic_fetch_nbi for many at once, then one quiet"
         } else {
             "fetch a block with one get, or a stride with shmem_iget; shmem_get_nbi for many at once, then one quiet"
         },

@@ -57,7 +57,9 @@ fn fetches_of_many_words_do_not_ask() {
     let mut table = old.clone();
     let rate = Rate { routine: name.into(), class: 4, distance: 2, calls: 1_000_000, ns: 400 * MS, ..Rate::default() };
     table.pes.iter_mut().for_each(|pe| pe.tables.rates = vec![rate.clone()]);
-    assert!(!names(&table).contains(&"polling"), "{:?}", findings(&table));
+    let found = findings(&table);
+    assert_eq!(names(&table), ["small-gets"], "{found:?}");
+    assert_eq!(found[0].1.what, "1000000 atomic fetches a PE, one after another");
     assert_eq!(Merged::from(&table).pes[0].asks, 0);
     let mut flags = table.clone();
     for pe in &mut flags.pes {
