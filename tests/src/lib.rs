@@ -12,6 +12,7 @@ pub mod compile;
 pub mod declared;
 pub mod exporter;
 pub mod forge;
+pub mod gasnet;
 pub mod hosts;
 pub mod launchers;
 pub mod patience;

@@ -1,19 +1,17 @@
 //! GASNet-EX: programs of `tests/programs/gasnet` in all thread modes, over shared memory, over libfabric, and over
-//! both between two hosts; under other launchers; headers, names and what is installed; how jobs end and what breaks a
-//! rule.
+//! both between two hosts; under other launchers; how jobs end and what breaks a rule. `gasnet_installed` has headers,
+//! names and what is installed.
 
-use std::collections::BTreeSet;
-use std::fmt::Write as _;
-use std::path::PathBuf;
-use std::process::{Command, ExitCode};
-use std::sync::{Arc, Mutex};
+use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 
+use harness::gasnet::{Program, all_is_well, cxx};
 use harness::hosts::Hosts;
 use harness::launchers::Family;
-use harness::run::{Job, Outcome};
+use harness::run::Job;
 use harness::slurm::Cluster;
-use harness::{launchers, system, tree};
+use harness::{launchers, system};
 use libtest_mimic::{Arguments, Failed, Trial};
 
 /// A job of these may take this long where the machine is busy.
@@ -21,16 +19,6 @@ const LIMIT: u64 = 120;
 
 /// Programs that run in every mode.
 const PROGRAMS: [&str; 8] = ["rma", "team", "atomic", "vis", "legacy", "collectives", "attach", "waits"];
-const HEADERS: [&str; 8] = [
-    "gasnet_fwd.h",
-    "gasnetex.h",
-    "gasnet_vis.h",
-    "gasnet_ratomic.h",
-    "gasnet_coll.h",
-    "gasnet_mk.h",
-    "gasnet_tools.h",
-    "gasnet.h",
-];
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
@@ -78,50 +66,6 @@ fn main() -> ExitCode {
     let code = libtest_mimic::run(&arguments, trials).exit_code();
     drop(cluster);
     code
-}
-
-/// A program in a thread mode.
-#[derive(Debug, Clone)]
-struct Program {
-    name: String,
-    source: &'static str,
-    mode: &'static str,
-    options: Vec<String>,
-}
-
-impl Program {
-    fn new(source: &'static str, mode: &'static str) -> Self {
-        Self { name: format!("{source} {mode}"), source, mode, options: Vec::new() }
-    }
-
-    fn pes(&self) -> Vec<usize> {
-        match (self.mode, self.source) {
-            ("PAR", "threads") => vec![1, 3],
-            ("PAR", _) if self.options.is_empty() => vec![1, 2, 3, 4, 8],
-            ("PAR", _) => vec![1, 3],
-            _ => vec![1, 4],
-        }
-    }
-
-    /// Compiles it, once.
-    fn build(&self) -> Result<PathBuf, Failed> {
-        static BUILT: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
-        let to = tree::scratch("gasnet").join(self.name.replace(' ', "-"));
-        let mut built = BUILT.lock().expect("no build panics");
-        if built.contains(&self.name) {
-            return Ok(to);
-        }
-        let source = tree::package().join("programs/gasnet").join(format!("{}.c", self.source));
-        let lower = self.mode.to_lowercase();
-        let line = format!(
-            "cc -std=c11 -O1 -Wall -Wextra -Werror $4 -o \"$1\" \"$2\" \
-             $(PKG_CONFIG_PATH=\"$3\" pkg-config --cflags --libs gasnet-pellucid-{lower})"
-        );
-        let job = Job::new("sh").arg("-c").arg(line).arg("sh").arg(&to).arg(source).arg(tree::library("pkgconfig"));
-        good(&job.arg(self.options.join(" ")).run())?;
-        built.insert(self.name.clone());
-        Ok(to)
-    }
 }
 
 fn programs() -> Vec<Program> {
@@ -379,122 +323,13 @@ fn few() -> Vec<Program> {
 
 fn statics() -> Vec<Trial> {
     vec![
-        Trial::test("headers compile alone", headers_compile),
-        Trial::test("every name is declared", names_are_declared),
-        Trial::test("binary facts", binary_facts),
-        Trial::test("modes do not mix", modes_do_not_mix),
         Trial::test("without a launcher", without_launcher),
-        Trial::test("makefiles", makefiles),
-        Trial::test("under the name of a conduit", as_a_conduit),
-        Trial::test("static library", static_library),
-        Trial::test("with OpenSHMEM", with_openshmem),
         Trial::test("with nonblocking collectives of OpenSHMEM", beside),
         Trial::test("variables that are no numbers", bad_variables),
         Trial::test("sizes of segments", segment_sizes),
         Trial::test("GASNET_BACKTRACE", backtrace),
         Trial::test("a client in C++", client_in_cxx),
     ]
-}
-
-fn compile(compiler: &str, version: &str, name: &str, text: &str) -> Outcome {
-    let extension = if version.contains("++") { "cpp" } else { "c" };
-    let source = tree::scratch("gasnet").join(format!("{name}.{extension}"));
-    std::fs::write(&source, text).expect("target/tests can be written");
-    let job = Job::new(compiler).args([&format!("-std={version}"), "-Wall", "-Wextra", "-Werror", "-fsyntax-only"]);
-    job.args(["-DGASNET_PAR", "-I"]).arg(tree::header("gasnet")).arg(&source).run()
-}
-
-fn good(outcome: &Outcome) -> Result<(), Failed> {
-    if outcome.code() == 0 { Ok(()) } else { Err(outcome.describe().into()) }
-}
-
-fn headers_compile() -> Result<(), Failed> {
-    let has = |compiler: &&str| Command::new(compiler).arg("--version").output().is_ok();
-    for (compilers, version) in [(["gcc", "clang"], "c11"), (["g++", "clang++"], "c++17")] {
-        for compiler in compilers.iter().filter(|compiler| has(compiler)) {
-            for header in HEADERS {
-                let name = format!("{compiler}-{header}");
-                let text = format!("#include <{header}>\n#include <{header}>\nint main(void) {{ return 0; }}\n");
-                good(&compile(compiler, version, &name, &text))?;
-            }
-            let all: String =
-                HEADERS.iter().rev().fold(String::new(), |text, header| text + &format!("#include <{header}>\n"));
-            good(&compile(compiler, version, &format!("{compiler}-all"), &all))?;
-            // The tools alone, of no thread mode: for versions and the like.
-            let tools = "#undef GASNET_PAR\n#define GASNETT_LITE_MODE 1\n#include <gasnet_tools.h>\n\
-                         GASNETT_IDENT(version, _STRINGIFY(GASNET_RELEASE_VERSION_MAJOR));\n\
-                         int main(void) { return sizeof version != 5; }\n";
-            good(&compile(compiler, version, &format!("{compiler}-lite"), tools))?;
-        }
-    }
-    Ok(())
-}
-
-/// Types, constants and functions each have a line that does not compile without them.
-fn names_are_declared() -> Result<(), Failed> {
-    let mut text = String::new();
-    for header in HEADERS {
-        writeln!(text, "#include <{header}>").expect("a string");
-    }
-    let (mut macros, mut body) = (String::new(), String::new());
-    for file in ["gasnet-ex-names.txt", "gasnet-1-names.txt"] {
-        let names = std::fs::read_to_string(tree::package().join("tables").join(file))?;
-        for name in names.lines().filter(|line| !line.starts_with('#') && !line.is_empty()) {
-            if name.ends_with("_t") {
-                writeln!(body, "    (void)sizeof({name});").expect("a string");
-            } else if name.starts_with("GEX_MK_CLASS_") {
-                writeln!(body, "    (void){name};").expect("a string");
-            } else if name.starts_with(|c: char| c.is_ascii_uppercase()) {
-                writeln!(macros, "#ifndef {name}\n#error {name}\n#endif").expect("a string");
-            } else {
-                writeln!(body, "#ifndef {name}\n    (void)(uintptr_t)&{name};\n#endif").expect("a string");
-            }
-        }
-    }
-    write!(text, "{macros}int main(void)\n{{\n{body}    return 0;\n}}\n").expect("a string");
-    good(&compile("gcc", "c11", "names", &text))
-}
-
-/// What a client that was compiled against published numbers asserts.
-fn binary_facts() -> Result<(), Failed> {
-    let facts = "sizeof(gex_Flags_t) == 4, sizeof(gex_Rank_t) == 4, sizeof(gex_EP_Index_t) == 2, sizeof(gex_DT_t) == \
-        4, \
-        sizeof(gex_OP_t) == 4, sizeof(gex_AM_Arg_t) == 4, sizeof(gex_EP_Capabilities_t) == 4, sizeof(gex_AM_Index_t) \
-        == 1, sizeof(gex_Client_t) == 8, sizeof(gex_EP_t) == 8, sizeof(gex_TM_t) == 8, sizeof(gex_Segment_t) == 8, \
-        sizeof(gex_Event_t) == 8, sizeof(gex_Token_t) == 8, sizeof(gex_AM_SrcDesc_t) == 8, sizeof(gex_MK_t) == 8, \
-        GASNET_OK == 0, GASNET_ERR_NOT_READY == 10004, GEX_DT_U64 == 1 << 3, GEX_OP_ADD == 1 << 3, \
-        GEX_EP_CAPABILITY_RMA == 1 << 0, GEX_FLAG_IMMEDIATE == 1 << 0, GEX_FLAG_AM_PREPARE_LEAST_CLIENT == 1 << 11, \
-        GEX_FLAG_AM_PREPARE_LEAST_ALLOC == 1 << 12";
-    let values = "GEX_EP_INVALID, 0; GEX_MK_INVALID, 0; GEX_SEGMENT_INVALID, 0; GEX_EVENT_INVALID, 0; GEX_EVENT_NO_OP, \
-        1; GEX_EVENT_NOW, 1; GEX_EVENT_DEFER, 2; GEX_EVENT_GROUP, 3; GEX_MK_HOST, 1";
-    let mut text = String::from("#include <gasnetex.h>\n#include <gasnet_ratomic.h>\n");
-    for fact in facts.split(", ") {
-        writeln!(text, "_Static_assert({fact}, \"{fact}\");").expect("a string");
-    }
-    good(&compile("gcc", "gnu11", "facts", &text))?;
-    // Pointers are no constants of the compiler's: the program tells.
-    text += "int main(void)\n{\n    return ";
-    for (name, value) in values.split("; ").filter_map(|pair| pair.split_once(", ")) {
-        write!(text, "(uintptr_t){name} != {value} || ").expect("a string");
-    }
-    text += "0;\n}\n";
-    let source = tree::scratch("gasnet").join("values.c");
-    let program = source.with_extension("");
-    std::fs::write(&source, text)?;
-    let built =
-        Job::new("cc").args(["-DGASNET_PAR", "-I"]).arg(tree::header("gasnet")).arg(&source).arg("-o").arg(&program);
-    let libraries = ["-L", &tree::library("").display().to_string(), "-lgasnet-pellucid-par"];
-    good(&built.args(libraries).run())?;
-    good(&Job::new(program).env("LD_LIBRARY_PATH", &tree::library("").display().to_string()).run())
-}
-
-fn modes_do_not_mix() -> Result<(), Failed> {
-    let to = tree::scratch("gasnet").join("mixed");
-    let source = tree::package().join("programs/gasnet/rma.c");
-    let outcome = Job::new("cc").args(["-DGASNET_SEQ", "-I"]).arg(tree::header("gasnet")).arg(source).arg("-o").arg(to);
-    let outcome = outcome.arg("-L").arg(tree::library("")).arg("-lgasnet-pellucid-par").run();
-    let named = outcome.stderr.contains("gex_Client_Init_of_the_SEQ_library");
-    if outcome.code() != 0 && named { Ok(()) } else { Err(outcome.describe().into()) }
 }
 
 fn without_launcher() -> Result<(), Failed> {
@@ -504,72 +339,6 @@ fn without_launcher() -> Result<(), Failed> {
     let bad = Job::new("env").arg("GASNET_PSHM_NODES=many").arg(program.build()?).run();
     let told = bad.code() != 0 && bad.stderr.contains("GASNET_PSHM_NODES=many");
     if told { Ok(()) } else { Err(bad.describe().into()) }
-}
-
-fn makefiles() -> Result<(), Failed> {
-    let folder = tree::scratch("gasnet").join("makefile");
-    std::fs::create_dir_all(&folder)?;
-    let fragment = tree::header("pellucid-conduit/pellucid-seq.mak");
-    let text = format!(
-        "include {}\nprogram: {}\n\t$(GASNET_CC) $(GASNET_CPPFLAGS) $(GASNET_CFLAGS) -o $@ $< $(GASNET_LDFLAGS) \
-         $(GASNET_LIBS)\n",
-        fragment.display(),
-        tree::package().join("programs/gasnet/team.c").display()
-    );
-    std::fs::write(folder.join("Makefile"), text)?;
-    good(&Job::new("make").arg("-B").directory(&folder).run())?;
-    let outcome = Job::oshrun(2).arg(folder.join("program")).run();
-    all_is_well(&outcome, 2)
-}
-
-/// Clients that know conduits by name find the libraries, and are told which it is when they are compiled.
-fn as_a_conduit() -> Result<(), Failed> {
-    let prefix = tree::scratch("gasnet").join("conduit");
-    let _ = std::fs::remove_dir_all(&prefix);
-    let install = Job::new(tree::workspace().join("x")).args(["install", "--gasnet-as", "smp", "--prefix"]);
-    good(&install.arg(&prefix).limit(600).run())?;
-    let source = tree::package().join("programs/gasnet/team.c");
-    let text = "#include <gasnetex.h>\n#if !GASNET_CONDUIT_SMP\n#error none\n#endif\nint main(void) { return 0; }\n";
-    let asks = prefix.join("asks.c");
-    std::fs::write(&asks, text)?;
-    let fragment = prefix.join("include/smp-conduit/smp-par.mak");
-    let rule = "\t$(GASNET_CC) $(GASNET_CPPFLAGS) -o $@ $< $(GASNET_LIBS)";
-    let (asks, source) = (asks.display(), source.display());
-    let makefile =
-        format!("include {}\nall: asks team\nasks: {asks}\n{rule}\nteam: {source}\n{rule}\n", fragment.display());
-    std::fs::write(prefix.join("Makefile"), makefile)?;
-    good(&Job::new("make").arg("all").directory(&prefix).run())?;
-    let line = format!("cc -fsyntax-only {asks} $(PKG_CONFIG_PATH=lib/pkgconfig pkg-config --cflags gasnet-smp-seq)");
-    good(&Job::new("sh").arg("-c").arg(line).directory(&prefix).run())?;
-    all_is_well(&Job::oshrun(2).arg(prefix.join("team")).run(), 2)
-}
-
-fn static_library() -> Result<(), Failed> {
-    let to = tree::scratch("gasnet").join("static");
-    let source = tree::package().join("programs/gasnet/rma.c");
-    let outcome =
-        Job::new("cc").args(["-DGASNET_PAR", "-I"]).arg(tree::header("gasnet")).arg(source).arg("-o").arg(&to);
-    good(&outcome.arg(tree::library("libgasnet-pellucid-par.a")).args(["-lpthread", "-lm"]).run())?;
-    let outcome = Job::oshrun(3).arg(to).run();
-    all_is_well(&outcome, 3)
-}
-
-/// A program in C++, compiled for a mode.
-fn cxx(name: &str, mode: &str) -> Result<PathBuf, Failed> {
-    let source = tree::package().join("programs/gasnet").join(format!("{name}.cpp"));
-    let to = tree::scratch("gasnet").join(format!("{name}-{mode}"));
-    let line = format!(
-        "c++ -std=c++17 -O1 -Wall -Wextra -Werror -o \"$1\" \"$2\" \
-         $(PKG_CONFIG_PATH=\"$3\" pkg-config --cflags --libs gasnet-pellucid-{mode})"
-    );
-    let built = Job::new("sh").arg("-c").arg(line).arg("sh").arg(&to).arg(source).arg(tree::library("pkgconfig")).run();
-    good(&built)?;
-    Ok(to)
-}
-
-fn all_is_well(outcome: &Outcome, pes: usize) -> Result<(), Failed> {
-    let good = outcome.code() == 0 && outcome.stdout.matches("all is well").count() == pes;
-    if good { Ok(()) } else { Err(outcome.describe().into()) }
 }
 
 /// Names and habits of clients that are in use.
@@ -635,27 +404,6 @@ fn backtrace() -> Result<(), Failed> {
         let shown = ["stack of this thread", "pellucid:   main+0x", "libc.so.6 0x"];
         let right = shown.iter().all(|words| outcome.stderr.contains(words) == is_shown);
         if outcome.code() != 1 || !right || outcome.stderr.contains("not honoured") {
-            return Err(outcome.describe().into());
-        }
-    }
-    Ok(())
-}
-
-/// The example that calls both, however the libraries are ordered; with that of OpenSHMEM first it says so.
-fn with_openshmem() -> Result<(), Failed> {
-    let to = tree::scratch("gasnet").join("both");
-    let source = tree::workspace().join("examples/gasnet/both.c");
-    for (packages, works) in
-        [("gasnet-pellucid-seq pellucid", true), ("gasnet-pellucid-seq", true), ("pellucid gasnet-pellucid-seq", false)]
-    {
-        let line = format!("cc -o \"$1\" \"$2\" $(PKG_CONFIG_PATH=\"$3\" pkg-config --cflags --libs {packages})");
-        let built =
-            Job::new("sh").arg("-c").arg(line).arg("sh").arg(&to).arg(&source).arg(tree::library("pkgconfig")).run();
-        good(&built)?;
-        let outcome = Job::oshrun(3).arg(&to).run();
-        let told = outcome.stdout.matches("has put").count() == 3;
-        let refused = outcome.stderr.contains("is to be linked before it");
-        if (works && (outcome.code() != 0 || !told)) || (!works && !refused) {
             return Err(outcome.describe().into());
         }
     }

@@ -55,7 +55,7 @@ fn bars(title: &str, class: &str, bars: &[Bar]) -> String {
         format!("<div class=\"chart\"><h4>{}</h4><svg viewBox=\"0 0 560 {height}\" role=\"img\">", escape(title));
     for (at, bar) in bars.iter().enumerate() {
         let (y, width) = (at * 24 + 2, (bar.value / most * 270.0).max(1.0));
-        let label = shortened(&bar.label, 27);
+        let label = shortened(&within_file(&bar.label), 27);
         let _ = write!(
             out,
             "<text x=\"206\" y=\"{}\" class=\"end\">{}<title>{}</title></text>\
@@ -71,6 +71,16 @@ fn bars(title: &str, class: &str, bars: &[Bar]) -> String {
     }
     out.push_str("</svg></div>");
     out
+}
+
+/// From a line to another one of the same file, whose name then stands once.
+fn within_file(label: &str) -> String {
+    let lines =
+        label.split_once(" to ").and_then(|(from, to)| Some((from, from.rsplit_once(':')?, to.rsplit_once(':')?)));
+    match lines {
+        Some((from, (file, _), (other, line))) if file == other => format!("{from} to {line}"),
+        _ => label.to_owned(),
+    }
 }
 
 fn shortened(text: &str, most: usize) -> String {
