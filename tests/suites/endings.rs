@@ -183,6 +183,21 @@ fn global_exit_from_a_thread() {
     }
 }
 
+/// A process ends with the last thread of the program (POSIX, `pthread_exit`), whatever threads the library has.
+#[test]
+fn main_may_end_its_thread_before_the_others() {
+    let binary = Build::program("endings/main-thread.c").options(["-pthread"]).build();
+    let ways: &[&str] = if system::library("libfabric.so.1").is_some() { &["auto", "ofi"] } else { &["auto"] };
+    for (what, words) in [("alone", 0), ("worker", 3), ("waiter", 3), ("end", 0)] {
+        for transport in ways {
+            let job = Job::oshrun(3).env("SHMEM_TRANSPORT", transport).env("SHMEM_PROGRESS", "thread");
+            let outcome = job.arg(&binary).arg(what).limit(20).run().expect_code(0);
+            let [told, worked] = ["told", "worked"].map(|word| outcome.stdout.matches(word).count());
+            assert_eq!((told, worked), (3, words), "{what}, {transport}: {}", outcome.describe());
+        }
+    }
+}
+
 #[test]
 fn global_exit_of_all_gives_one_of_the_statuses() {
     let binary = Build::program("endings/all-exit.c").build();

@@ -3,6 +3,7 @@
 
 use std::ffi::{CStr, c_void};
 
+use super::last_thread::{self, Own};
 use super::signal::all_but_faults;
 
 /// Starts a thread with signals blocked, so that the program's handlers run in the program's threads. The standard
@@ -19,8 +20,10 @@ pub fn spawn(name: &'static CStr, what: impl FnOnce() + Send + 'static) -> Resul
     let named = move || {
         // SAFETY: a C string, for the calling thread.
         unsafe { libc::prctl(libc::PR_SET_NAME, name.as_ptr()) };
+        let _own = Own::begin();
         what();
     };
+    last_thread::watch();
     let task: *mut Task = Box::into_raw(Box::new(Box::new(named)));
     // SAFETY: the new thread takes the box. It inherits the mask that is in force while it is made.
     unsafe {
