@@ -89,6 +89,20 @@ pub fn start_pes(_npes: c_int) -> Result<(), Fault> {
     begun.map(drop)
 }
 
+/// What the end of a program does that left an initialization open. Of one that began with [`start_pes`] it is the
+/// `shmem_finalize` (9.1.13); of others it is recorded as one, but they have not finalized.
+fn finish_at_exit(finish: &mut dyn FnMut()) {
+    let op = op::find("shmem_finalize").filter(|_| recorder::level() > 0);
+    recorder::mark(Mark::Finalizing);
+    match op {
+        Some(op) => recorder::timed(op, -1, 0, 0, finish),
+        None => finish(),
+    }
+    if STARTED.load(Relaxed) {
+        recorder::mark(Mark::Finalized);
+    }
+}
+
 /// The first constructor of this library.
 #[allow(unsafe_code)] // the name is ours alone
 #[unsafe(no_mangle)]
@@ -113,6 +127,7 @@ fn begin(routine: &str, thread_level: c_int) -> Result<Start, Fault> {
     stall::keep();
     handles::observe();
     fault_site::name();
+    runtime::set_around_finish(finish_at_exit);
     let start = runtime::init_thread(thread_level, PROFILES)?;
     finale::end();
     report::set_reporter(errors::report, errors::is_fatal);

@@ -195,6 +195,26 @@ fn a_killed_pe_leaves_its_numbers() {
     }
 }
 
+/// 9.1.13: a program that begins with `start_pes` has no call for its end, which is one all the same.
+#[test]
+fn the_end_that_a_program_leaves_open_is_a_finalize() {
+    let (directory, outcome) = profile("left-open", 2, &[], &program("left_open"));
+    outcome.expect_code(0);
+    let report = Report::read(&directory, true);
+    assert_eq!(report.routine("shmem_finalize").0, 2);
+    let waited = report.field("shmem_finalize", "total_ns").and_then(Value::as_u64).unwrap_or(0);
+    assert!(waited > 200_000_000, "{}", report.json());
+    let text = Job::new(tree::tool("oshprof")).arg("report").arg(&directory).run().expect_code(0);
+    assert!(!text.stdout.contains("without finalizing"), "{}", text.describe());
+    // One that has a call for it and does not make it is told so, and waits for the others all the same.
+    let binary = Build::program("profile/left_open.c").named("profile-left-undone").options(["-DINIT"]).build();
+    let (directory, outcome) = profile("left-undone", 2, &[], &binary);
+    outcome.expect_code(0);
+    assert_eq!(Report::read(&directory, true).routine("shmem_finalize").0, 2);
+    let text = Job::new(tree::tool("oshprof")).arg("report").arg(&directory).run().expect_code(0);
+    text.expect_text(&["PEs 0-1: exited with status 0 without finalizing\n"]);
+}
+
 #[test]
 fn pcontrol_switches_counting() {
     let (directory, outcome) = profile("levels", 2, &[], &program("levels"));

@@ -18,6 +18,9 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, Ordering};
 use std::time::{Duration, Instant};
 
+/// Has an initialization that the program has left open completed at its end, around which it may note what it takes.
+static AROUND: OnceLock<fn(&mut dyn FnMut())> = OnceLock::new();
+
 /// Set when exit handlers run: exit must not be called again.
 static LEAVING: AtomicBool = AtomicBool::new(false);
 
@@ -69,6 +72,22 @@ fn finish(process: &Process) -> Result<(), Fault> {
     Ok(())
 }
 
+/// Sets what completes an initialization that the program has left open: calls its argument, once.
+pub fn set_around_finish(around: fn(&mut dyn FnMut())) {
+    let _ = AROUND.set(around);
+}
+
+/// As [`finish`], at the end of the process.
+fn finish_observed(process: &Process) -> Result<(), Fault> {
+    let mut result = Ok(());
+    let mut finish = || result = finish(process);
+    match AROUND.get() {
+        Some(around) => around(&mut finish),
+        None => finish(),
+    }
+    result
+}
+
 /// Runs when the process ends by `exit` or a return from `main`: a program may leave without finalize, as those that
 /// begin with `start_pes` do. One that leaves with an error does not wait for the others.
 pub(super) extern "C" fn at_exit(status: i32, _: *mut std::ffi::c_void) {
@@ -82,7 +101,7 @@ pub(super) extern "C" fn at_exit(status: i32, _: *mut std::ffi::c_void) {
     if open
         && status == 0
         && process.job.exit_request().is_none()
-        && let Err(fault) = finish(process)
+        && let Err(fault) = finish_observed(process)
     {
         fail("exit", fault);
     }

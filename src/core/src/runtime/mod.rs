@@ -19,7 +19,7 @@ mod thread;
 
 pub use exit::{
     Callers, abort, at_failure, before_faults, fail, finalize, global_exit, is_ending, left, name_callers,
-    show_stack_at_faults, status_at_exit,
+    set_around_finish, show_stack_at_faults, status_at_exit,
 };
 pub use init::{Start, forget_init, init_thread, my_pe, n_pes, query_initialized, uses};
 pub use messages::{advance_in_waits, messages, register_handler};

@@ -41,6 +41,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     if super::larger_team::find(profile, symbols).is_some() {
         return None;
     }
+    let (syncs, _) = sum(profile, |r| r.class == Class::Barrier && r.name.contains("sync"));
     Some(Finding {
         what: format!(
             "barriers around little: {} a PE, {} sent between two of them",
@@ -52,8 +53,12 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
             shown_time(ns),
             costliest(profile, symbols, |name| name.contains("barrier") || name.contains("sync"))
         ),
-        try_this: "tell those who need the data by shmem_put_signal; exchange more between two barriers; \
-                   shmem_sync where nothing has to be completed",
+        try_this: if 2 * syncs >= barriers {
+            "tell those who need the data by shmem_put_signal; do more between two of them"
+        } else {
+            "tell those who need the data by shmem_put_signal; exchange more between two barriers; shmem_sync where \
+             nothing has to be completed"
+        },
         share,
     })
 }

@@ -51,7 +51,9 @@ fn what(pe: &PeRow, ended: bool) -> Option<String> {
 /// Where PEs were, a kind of place each, that of most of them first.
 fn last_text(pes: &[&PeRow]) -> String {
     let mut kinds: Vec<(String, Vec<&LastOp>)> = Vec::new();
-    for last in pes.iter().filter_map(|pe| pe.last.as_deref()) {
+    // Who has left without it is in no call of the program's.
+    let is_call = |last: &&LastOp| last.routine != "shmem_finalize";
+    for last in pes.iter().filter_map(|pe| pe.last.as_deref()).filter(is_call) {
         let kind = kind(last);
         match kinds.iter_mut().find(|(known, _)| *known == kind) {
             Some((_, like)) => like.push(last),
