@@ -6,12 +6,12 @@ use super::cursor::Cursor;
 use super::{ReadError, callers, causes, counters, lines, locks, phases, rates, unfinished};
 use crate::op;
 use crate::tables::{
-    Algorithm, Context, Cost, Marker, Module, Nbi, PeTables, Peer, Region, Requests, Site, Sync, System, Team,
+    Algorithm, Context, Cost, Marker, Module, Nbi, Outside, PeTables, Peer, Region, Requests, Site, Sync, System, Team,
     Timeline, Traffic, Usage,
 };
 
 /// Tags of the sections, in the order in which they are written.
-pub(super) const TAGS: [u32; 34] = [
+pub(super) const TAGS: [u32; 35] = [
     TAG_COST,
     TAG_PEERS,
     TAG_MODULES,
@@ -46,6 +46,7 @@ pub(super) const TAGS: [u32; 34] = [
     TAG_SYNC_CALLERS,
     TAG_OFF_CORE,
     TAG_PHASE_WAITS,
+    TAG_OUTSIDE,
 ];
 /// What recording costs, and what could not be kept.
 const TAG_COST: u32 = 4;
@@ -115,6 +116,8 @@ const TAG_SYNC_CALLERS: u32 = 36;
 const TAG_OFF_CORE: u32 = 37;
 /// How much of the phases was in waits and locks; left out where nothing was.
 const TAG_PHASE_WAITS: u32 = 38;
+/// What threads did outside of the library; left out where there is but one.
+const TAG_OUTSIDE: u32 = 39;
 
 /// The payload of a section; `None` where there is nothing to say.
 pub(super) fn encode(tag: u32, d: &PeTables) -> Option<Vec<u8>> {
@@ -223,6 +226,10 @@ pub(super) fn encode(tag: u32, d: &PeTables) -> Option<Vec<u8>> {
         TAG_TRACE if d.trace_dropped > 0 => out.u64(d.trace_dropped),
         TAG_QUEUED => out.u64(d.system.queued_ns?),
         TAG_QUOTA if d.system.quota > 0 => out.u32(d.system.quota),
+        TAG_OUTSIDE => {
+            let Outside { work_ns, queued_ns } = d.system.outside?;
+            [work_ns, queued_ns].into_iter().for_each(|ns| out.u64(ns));
+        }
         TAG_BESIDE if d.cost.beside_ns == [0.0; 2] => return None,
         TAG_BESIDE => d.cost.beside_ns.into_iter().for_each(|ns| out.u64(ns.to_bits())),
         _ => return None,
@@ -425,6 +432,10 @@ pub(super) fn decode(tag: u32, c: &mut Cursor<'_>, d: &mut PeTables) -> Result<(
             d.syncs.iter_mut().zip(callers).for_each(|(sync, caller)| sync.caller = caller);
         }
         TAG_OFF_CORE => d.system.off_core_ns = c.u64("how long threads were on no core while they waited")?,
+        TAG_OUTSIDE => {
+            let mut next = || c.u64("what threads did outside of the library");
+            d.system.outside = Some(Outside { work_ns: next()?, queued_ns: next()? });
+        }
         TAG_LONGEST => d.longest_from_ns = c.u64("the longest synchronisations")?,
         TAG_TRACE => d.trace_dropped = c.u64("what the trace does not have")?,
         TAG_TIMELINE => {

@@ -9,8 +9,8 @@ use crate::op::Class;
 use crate::output::OutputDir;
 use crate::tables::{
     Algorithm, Callers, Cause, CodePlace, Context, Cost, Counter, CounterRegion, CounterRoutine, Counters, HotLine,
-    LastPhase, Lock, Marker, Module, Nbi, PeTables, Peer, Phase, Rate, Region, Releaser, Requests, Site, Sync, System,
-    Team, Timeline, Traffic, Usage,
+    LastPhase, Lock, Marker, Module, Nbi, Outside, PeTables, Peer, Phase, Rate, Region, Releaser, Requests, Site, Sync,
+    System, Team, Timeline, Traffic, Usage,
 };
 
 /// A directory that is removed at the end of the test.
@@ -195,6 +195,7 @@ fn tables() -> PeTables {
             quota: 3,
             threads_ns: 999_980,
             off_core_ns: 12,
+            outside: Some(Outside { work_ns: 40, queued_ns: 5 }),
             queued_ns: Some(7),
             memory: [0x10_0000, 4096, 0x20_0000, 64],
             heap_used: 8,

@@ -272,8 +272,9 @@ impl Recorded {
         self.whole.until_last()
     }
 
-    /// The whole run. Of several threads some may work while others are in the library: then the time on cores tells,
-    /// which is that of all, and of those in the library at most what they did not wait without a core.
+    /// The whole run. Of several threads some may work while others are in the library: then what they did outside of it
+    /// tells. Profiles of earlier versions know the time on cores of all of them only, and of those in the library at
+    /// most what they did not wait without a core.
     pub(super) fn run(&self, pe: &Pe) -> Parts {
         let parts = self.whole.of(pe.main_ns());
         if pe.threads <= 1 {
@@ -282,7 +283,8 @@ impl Recorded {
         let system = &pe.tables.system;
         let on_core = system.usage.user_ns.saturating_add(system.usage.system_ns);
         let in_library = self.whole.all.saturating_sub(system.off_core_ns);
-        let useful_ns = parts.useful_ns.max(on_core.saturating_sub(in_library)).min(parts.elapsed_ns);
+        let work_ns = system.outside.map_or(on_core.saturating_sub(in_library), |outside| outside.work_ns);
+        let useful_ns = parts.useful_ns.max(work_ns).min(parts.elapsed_ns);
         Parts { useful_ns, waiting_ns: parts.waiting_ns.min(parts.elapsed_ns - useful_ns), ..parts }
     }
 

@@ -161,9 +161,13 @@ impl PeRow {
     }
 
     /// As [`Self::queued_ns`], outside of the library, as far as is known: while it waited for long it stood in line
-    /// for as long as it was on no core, unless it slept.
+    /// for as long as it was on no core, unless it slept. Of several threads one may sleep while another stands in line.
     pub fn queued_outside_ns(&self) -> Option<u64> {
-        self.queued_ns().map(|ns| ns.saturating_sub(self.system.off_core_ns))
+        let of = |queued: u64| match self.system.outside {
+            Some(outside) => outside.queued_ns.min(queued),
+            None => queued.saturating_sub(self.system.off_core_ns),
+        };
+        self.queued_ns().map(of)
     }
 
     /// Time in the library between initialization and finalization, in nanoseconds.

@@ -153,6 +153,9 @@ pub fn mark(mark: Mark) {
         Mark::Initialized => {
             super::modules::note(region);
             super::system::note_usage(region);
+            if head.init_ticks.load(Relaxed) == 0 {
+                head.usage_before.iter().zip(&head.usage).for_each(|(to, of)| to.store(of.load(Relaxed), Relaxed));
+            }
             if let Some(slot) = super::tls::slot() {
                 super::system::begin_queue(slot);
                 // What is outside of all regions begins here, too.

@@ -4,11 +4,11 @@
 //! work, but what it has done there besides is what others wait for. The time on cores is asked for twice, while it
 //! waits and when that is over. That takes half a microsecond, as long as a turn of a PE among several on a core: of
 //! waits that are over soon one stands for several. And who called: what is waited for in a meeting is that one's, too.
-#![allow(unsafe_code)]
 
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::hot::{bump, ticks};
+use super::system::on_core_ns;
 use super::{callers, cold};
 use crate::clock;
 use crate::op::{TOGETHER, traits};
@@ -98,12 +98,4 @@ fn add(slot: &Slot, start: u64, end: u64) {
 /// [`Sync::caller`]: crate::segment::meetings::Sync::caller
 pub(super) fn caller(slot: &Slot, arrived: u64) -> u64 {
     if is_of(slot, arrived) { slot.tables.slow_wait.returns_to.load(Relaxed) } else { 0 }
-}
-
-/// How long this thread has been on cores, in nanoseconds.
-fn on_core_ns() -> u64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: a place for the answer.
-    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
-    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }

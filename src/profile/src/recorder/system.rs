@@ -83,7 +83,16 @@ fn queued_ns() -> Option<u64> {
 pub(super) fn begin_queue(slot: &Slot) {
     let lives = &slot.tables.lives;
     lives.queued_seen.store(queued_ns().map_or(0, |queued| queued.saturating_add(1)), Relaxed);
+    lives.on_core_seen.store(on_core_ns().saturating_add(1), Relaxed);
     lives.queued_at.store(ticks(&slot.head), Relaxed);
+}
+
+/// How long this thread has been on cores, in nanoseconds.
+pub(super) fn on_core_ns() -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: a place for the answer.
+    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
+    count(time.tv_sec) * 1_000_000_000 + count(time.tv_nsec)
 }
 
 /// Looks how long the calling thread, which owns the slot, has stood in a run queue.
@@ -93,6 +102,12 @@ pub(super) fn note_queue(slot: &Slot) {
     if let Some(queued) = queued_ns().filter(|_| seen > 0) {
         bump(&lives.queued, queued.saturating_sub(seen - 1));
         lives.queued_seen.store(queued.saturating_add(1), Relaxed);
+    }
+    let before = lives.on_core_seen.load(Relaxed);
+    if before > 0 {
+        let on_core = on_core_ns();
+        bump(&lives.on_core, on_core.saturating_sub(before - 1));
+        lives.on_core_seen.store(on_core.saturating_add(1), Relaxed);
     }
     lives.queued_at.store(ticks(&slot.head), Relaxed);
 }

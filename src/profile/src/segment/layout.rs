@@ -24,7 +24,7 @@ use crate::size::{DISTANCES, Distance, SIZE_CLASSES, size_class};
 /// First eight bytes of a segment.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"PELLPROF");
 /// Version of this layout. Readers and writers of another version refuse the segment.
-pub const VERSION: u32 = 35;
+pub const VERSION: u32 = 36;
 
 /// Threads of a PE that can record into a slot of their own at the same time.
 pub const SLOTS: usize = 256;
@@ -211,6 +211,8 @@ pub struct RegionHead {
     pub allowed: AtomicU32,
     /// What the kernel counted for the process at the last look, in the order of [`crate::tables::Usage`].
     pub usage: [AtomicU64; USAGE],
+    /// The same when it was initialized.
+    pub usage_before: [AtomicU64; USAGE],
     /// Events that its trace does not have: overwritten, without room, or of threads without a file.
     pub trace_dropped: AtomicU64,
     /// Where the first of the calls that [`Self::region_errors`] counts returns to; 0 where that is not known.

@@ -206,8 +206,13 @@ pub struct Lives {
     pub queued_seen: AtomicU64,
     /// When that was, in ticks.
     pub queued_at: AtomicU64,
+    /// How long they have been on cores, in nanoseconds, and what the system said of the present owner, plus 1: both as
+    /// of the last look at the run queue.
+    pub on_core: AtomicU64,
+    /// See [`Self::on_core`].
+    pub on_core_seen: AtomicU64,
     /// Keeps the size.
-    pub reserved: [AtomicU64; 3],
+    pub reserved: [AtomicU64; 1],
 }
 
 /// Two moments that lie some samples apart, the older one first.

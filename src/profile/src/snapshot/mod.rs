@@ -14,6 +14,7 @@ mod rates;
 mod sampled;
 mod sites;
 mod tables;
+mod threads;
 mod timeline;
 mod unfinished;
 
@@ -25,6 +26,7 @@ use std::sync::atomic::{
 
 pub(crate) use self::flows::Flows;
 use self::tables::SeenMeetings;
+use self::threads::Threads;
 use self::unfinished::Unfinished;
 use crate::model::{End, Job, LIBRARY, LastOp, Pe, Profile, Progress, Routine, SizeCount};
 use crate::op::{self, Class, TIMED_IF_WAITS, Timing};
@@ -203,11 +205,16 @@ fn add_slots(segment: &Segment, region: &Region, pe: &mut Pe, depth: Depth<'_>) 
         }
         Depth::Sums(seen) => pe.tables = tables::take_sums(segment, region, slots.clone(), (pe.end_ns, seen)),
     }
+    let mut threads = Threads::default();
     for (at, flows) in flows.iter().enumerate() {
         let slot = flows.slot;
+        let mut library_ns = 0_u64;
         pe.overflowed += slot.tables.rows_overflowed.load(Relaxed);
         let visit = |op: u16, cell: &Cell| {
             if let (Some(row), Some(routine)) = (op::get(op), read_cell(flows, op, cell, overhead_ns)) {
+                if row.class.is_library_time() {
+                    library_ns = library_ns.saturating_add(routine.spent_ns());
+                }
                 by_op.entry(op).or_insert_with(|| Routine::new(row.name(), row.class)).merge(&routine);
             }
         };
@@ -221,9 +228,14 @@ fn add_slots(segment: &Segment, region: &Region, pe: &mut Pe, depth: Depth<'_>) 
             && let Some(routine) = by_op.get_mut(&unfinished.op).filter(|routine| routine.unfinished > 0)
         {
             routine.unfinished_ns += unfinished.ns;
+            if routine.class.is_library_time() {
+                library_ns = library_ns.saturating_add(unfinished.ns);
+            }
         }
+        threads.add(slot, tables::life_ns(segment, &region.head, slot, pe.end_ns), library_ns);
     }
     if is_whole {
+        pe.tables.system.outside = threads.outside(&pe.tables.system.usage);
         sampled::peers_add_up(&mut pe.tables.peers, &by_op);
         pe.tables.sites = sites::take(segment, &flows, (overhead_ns, pe.end_ns), &by_op);
     }

@@ -141,7 +141,7 @@ fn name_regions(regions: Vec<Region>, tables: &mut PeTables) {
 
 fn system(head: &layout::RegionHead) -> System {
     let [user_ns, system_ns, page_faults, voluntary_switches, involuntary_switches] =
-        head.usage.each_ref().map(|word| word.load(Relaxed));
+        std::array::from_fn(|at| get(&head.usage[at]).saturating_sub(get(&head.usage_before[at])));
     System {
         cores: head.cores.load(Relaxed),
         allowed: head.allowed.load(Relaxed),
@@ -149,6 +149,7 @@ fn system(head: &layout::RegionHead) -> System {
         threads_ns: 0,
         queued_ns: None,
         off_core_ns: 0,
+        outside: None,
         memory: head.memory.each_ref().map(|word| word.load(Relaxed)),
         heap_used: head.heap_used.load(Relaxed),
         heap_most: head.heap_most.load(Relaxed),
@@ -165,7 +166,7 @@ fn main_end_ns(segment: &Segment, head: &layout::RegionHead, end_ns: u64) -> u64
 }
 
 /// How long the slot has had owners between initialization and finalization.
-fn life_ns(segment: &Segment, head: &layout::RegionHead, slot: &Slot, end_ns: u64) -> u64 {
+pub(super) fn life_ns(segment: &Segment, head: &layout::RegionHead, slot: &Slot, end_ns: u64) -> u64 {
     let lives = &slot.tables.lives;
     let init = get(&head.init_ticks);
     let ended = segment.scale().ns(get(&lives.ended));

@@ -10,7 +10,7 @@ mod waits;
 
 pub use counters::{Counter, CounterRegion, CounterRoutine, Counters};
 pub use meetings::{Algorithm, LastPhase, Phase, Sync, Team, TeamKey, place_in};
-pub use process::{Cost, Marker, Region, System, Timeline, Usage};
+pub use process::{Cost, Marker, Outside, Region, System, Timeline, Usage};
 pub use sites::{Callers, CodePlace, Module, Site};
 pub use traffic::{Context, Nbi, Peer, Rate, Requests, Traffic};
 pub use waits::{Cause, HotLine, Lock, Releaser};

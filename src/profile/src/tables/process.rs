@@ -64,13 +64,15 @@ pub struct System {
     pub queued_ns: Option<u64>,
     /// How long its threads were on no core while they waited for long, in nanoseconds.
     pub off_core_ns: u64,
+    /// What its threads did outside of the library; `None` where it has but one, and in profiles of earlier versions.
+    pub outside: Option<Outside>,
     /// First address and bytes of the symmetric heap, then of the static objects.
     pub memory: [u64; 4],
     /// Bytes in objects of the symmetric heap, and the most there ever were.
     pub heap_used: u64,
     /// See [`Self::heap_used`].
     pub heap_most: u64,
-    /// What the kernel counted for the process, as of the last look at it.
+    /// What the kernel counted for the process since it was initialized, as of the last look at it.
     pub usage: Usage,
 }
 
@@ -79,6 +81,15 @@ impl System {
     pub fn has_quota_of_cores(&self) -> bool {
         self.quota > 0 && self.quota == self.cores
     }
+}
+
+/// What threads did outside of the library, together, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Outside {
+    /// How long they were on cores or in line for one.
+    pub work_ns: u64,
+    /// How long they stood in line for one, as far as is known.
+    pub queued_ns: u64,
 }
 
 /// What the kernel counted for a process.

@@ -1,0 +1,40 @@
+//! What the threads of a PE do outside of the library, where it has several: while one waits there, another may work, and
+//! one that waits for others to end is outside as well, and does nothing.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use crate::segment::layout::Slot;
+use crate::tables::{Outside, Usage};
+
+/// Sums over the threads that call the library.
+#[derive(Default)]
+pub(super) struct Threads {
+    count: usize,
+    outside: Outside,
+    /// How long they were on cores at least, in the library or not.
+    on_core_ns: u64,
+}
+
+impl Threads {
+    /// Adds the owners of a slot, which lived so long, and were in the library for so much of it.
+    pub(super) fn add(&mut self, slot: &Slot, life_ns: u64, library_ns: u64) {
+        let get = |word: &AtomicU64| word.load(Relaxed);
+        let lives = &slot.tables.lives;
+        let off_core = get(&slot.tables.slow_wait.off_core_ns);
+        let (on_core, in_library) = (get(&lives.on_core), library_ns.saturating_sub(off_core));
+        let queued = get(&lives.queued).saturating_sub(off_core);
+        let work = on_core.saturating_sub(in_library).saturating_add(queued).min(life_ns.saturating_sub(library_ns));
+        self.count += 1;
+        self.outside.work_ns = self.outside.work_ns.saturating_add(work);
+        self.outside.queued_ns = self.outside.queued_ns.saturating_add(queued);
+        // One that nobody has looked at for long was on cores for what it did in the library.
+        self.on_core_ns = self.on_core_ns.saturating_add(on_core.max(in_library));
+    }
+
+    /// The sums, with what other threads of the process work, of which none is in the library.
+    pub(super) fn outside(mut self, usage: &Usage) -> Option<Outside> {
+        let all = usage.user_ns.saturating_add(usage.system_ns);
+        self.outside.work_ns = self.outside.work_ns.saturating_add(all.saturating_sub(self.on_core_ns));
+        (self.count > 1).then_some(self.outside)
+    }
+}
