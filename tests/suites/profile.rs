@@ -202,7 +202,7 @@ fn the_end_that_a_program_leaves_open_is_a_finalize() {
     outcome.expect_code(0);
     let report = Report::read(&directory, true);
     assert_eq!(report.routine("shmem_finalize").0, 2);
-    let waited = report.field("shmem_finalize", "total_ns").and_then(Value::as_u64).unwrap_or(0);
+    let waited = report.field("shmem_finalize", "time_ns").and_then(|time| time["total"].as_u64()).unwrap_or(0);
     assert!(waited > 200_000_000, "{}", report.json());
     let text = Job::new(tree::tool("oshprof")).arg("report").arg(&directory).run().expect_code(0);
     assert!(!text.stdout.contains("without finalizing"), "{}", text.describe());

@@ -11,7 +11,7 @@ use super::thread;
 
 /// Threads of the library's own that run.
 static OWN: AtomicUsize = AtomicUsize::new(0);
-/// The process whose main thread is watched: not a child of it.
+/// The process whose main thread it is: not a child of it.
 static PROCESS: AtomicI32 = AtomicI32::new(0);
 /// From a look at the threads that are left to the next.
 const LOOK: Duration = Duration::from_millis(100);
@@ -33,7 +33,7 @@ impl Drop for Own {
 }
 
 /// Has the end of the main thread noticed, where it is the one that calls. Before each thread of the library's own.
-pub(super) fn watch() {
+pub(super) fn expect_end() {
     static ONCE: Once = Once::new();
     // SAFETY: no arguments.
     let (process, thread) = unsafe { (libc::getpid(), libc::gettid()) };

@@ -23,7 +23,7 @@ pub fn spawn(name: &'static CStr, what: impl FnOnce() + Send + 'static) -> Resul
         let _own = Own::begin();
         what();
     };
-    last_thread::watch();
+    last_thread::expect_end();
     let task: *mut Task = Box::into_raw(Box::new(Box::new(named)));
     // SAFETY: the new thread takes the box. It inherits the mask that is in force while it is made.
     unsafe {

@@ -272,8 +272,8 @@ impl Recorded {
         self.whole.until_last()
     }
 
-    /// The whole run. Of several threads some may work while others are in the library: then what they did outside of it
-    /// tells. Profiles of earlier versions know the time on cores of all of them only, and of those in the library at
+    /// The whole run. Of several threads some may work while others are in the library: then what they did outside of
+    /// it tells. Profiles of earlier versions know the time on cores of all of them only, and of those in the library at
     /// most what they did not wait without a core.
     pub(super) fn run(&self, pe: &Pe) -> Parts {
         let parts = self.whole.of(pe.main_ns());

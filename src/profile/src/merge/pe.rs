@@ -161,7 +161,8 @@ impl PeRow {
     }
 
     /// As [`Self::queued_ns`], outside of the library, as far as is known: while it waited for long it stood in line
-    /// for as long as it was on no core, unless it slept. Of several threads one may sleep while another stands in line.
+    /// for as long as it was on no core, unless it slept. Of several threads one may sleep while another one stands in
+    /// line.
     pub fn queued_outside_ns(&self) -> Option<u64> {
         let of = |queued: u64| match self.system.outside {
             Some(outside) => outside.queued_ns.min(queued),

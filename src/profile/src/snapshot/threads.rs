@@ -1,5 +1,5 @@
-//! What the threads of a PE do outside of the library, where it has several: while one waits there, another may work, and
-//! one that waits for others to end is outside as well, and does nothing.
+//! What the threads of a PE do outside of the library, where it has several: while one waits there, another may work,
+//! and one that waits for others to end is outside as well, and does nothing.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
