@@ -14,7 +14,7 @@
 //! | [`coll`] | barriers, broadcast, reductions |
 //! | [`atomic`], [`vis`] | atomics domains; vectors, index lists and strides |
 //! | [`lock`] | handler-safe locks |
-//! | [`legacy`] | the GASNet-1 interface |
+//! | [`legacy`], [`named_barrier`] | the GASNet-1 interface |
 //! | [`kind`] | kinds of memory, of which there is that of hosts |
 //! | [`tools`] | GASNet tools that are functions |
 //! | [`progress`] | moving things on, and waiting |
@@ -52,6 +52,7 @@ pub mod kind;
 pub mod legacy;
 pub mod local_job;
 pub mod lock;
+pub mod named_barrier;
 pub mod nbi;
 pub mod place;
 pub mod progress;
