@@ -4,6 +4,7 @@
  */
 #ifndef _GEX_GASNET1_H
 #define _GEX_GASNET1_H
+#define _INCLUDED_GASNET_H 1
 
 #include "gasnetex.h"
 #include "gasnet_vis.h"

@@ -4,6 +4,8 @@
  */
 #ifndef _GEX_GASNETEX_H
 #define _GEX_GASNETEX_H
+/* By this name clients tell which headers they have. */
+#define _INCLUDED_GASNETEX_H 1
 
 #include <inttypes.h>
 #include <stddef.h>
@@ -35,12 +37,7 @@
 #define GASNET_SEGMENT_FAST 1
 #define GASNET_ALIGNED_SEGMENTS 0
 #define GASNET_HIDDEN_AM_CONCURRENCY_LEVEL 0
-/* As gex_System_QueryMaxThreads, for clients that need it when they are compiled. */
-#ifdef GASNET_SEQ
-#define GASNETI_MAX_THREADS 1
-#else
-#define GASNETI_MAX_THREADS (1 << 20)
-#endif
+#define GASNETI_MAX_THREADS GASNETT_MAX_THREADS
 #define GASNET_SUPPORTS_TI_SRCRANK 1
 #define GASNET_SUPPORTS_TI_EP 1
 #define GASNET_SUPPORTS_TI_ENTRY 1

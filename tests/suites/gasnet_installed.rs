@@ -8,7 +8,8 @@ use harness::run::{Job, Outcome};
 use harness::tree;
 use libtest_mimic::{Arguments, Failed, Trial};
 
-const HEADERS: [&str; 8] = [
+const HEADERS: [&str; 9] = [
+    "gasnet_portable_platform.h",
     "gasnet_fwd.h",
     "gasnetex.h",
     "gasnet_vis.h",
@@ -23,6 +24,8 @@ fn main() -> ExitCode {
     let trials = vec![
         Trial::test("headers compile alone", headers_compile),
         Trial::test("every name is declared", names_are_declared),
+        Trial::test("macros are macros", macros_are_macros),
+        Trial::test("tools", tools),
         Trial::test("binary facts", binary_facts),
         Trial::test("modes do not mix", modes_do_not_mix),
         Trial::test("makefiles", makefiles),
@@ -70,7 +73,7 @@ fn names_are_declared() -> Result<(), Failed> {
         writeln!(text, "#include <{header}>").expect("a string");
     }
     let (mut macros, mut body) = (String::new(), String::new());
-    for file in ["gasnet-ex-names.txt", "gasnet-1-names.txt"] {
+    for file in ["gasnet-ex-names.txt", "gasnet-1-names.txt", "gasnet-tools-names.txt"] {
         let names = std::fs::read_to_string(tree::package().join("tables").join(file))?;
         for name in names.lines().filter(|line| !line.starts_with('#') && !line.is_empty()) {
             if name.ends_with("_t") {
@@ -86,6 +89,52 @@ fn names_are_declared() -> Result<(), Failed> {
     }
     write!(text, "{macros}int main(void)\n{{\n{body}    return 0;\n}}\n").expect("a string");
     good(&compile("gcc", "c11", "names", &text))
+}
+
+/// Clients ask the preprocessor for these, in C++ as UPC++ does when it is configured; what is not so has no name,
+/// instead of the value 0.
+fn macros_are_macros() -> Result<(), Failed> {
+    let there = "GASNETT_NEVER_INLINE GASNETT_NORETURN GASNETT_PURE GASNETT_CONST GASNET_MAXEPS gasnett_spinloop_hint \
+        gasneti_builtin_unreachable GASNETT_PREDICT_TRUE GASNETT_PREDICT_FALSE gasnett_assume gasnett_unreachable \
+        gasnett_fatalerror_nopos PLATFORM_COMPILER_VERSION_GE PRIuSZ MIN GASNET_BARRIERFLAG_UNNAMED";
+    let absent = "GASNETT_USING_GETTIMEOFDAY GASNETT_STRONGATOMIC_NOT_SIGNALSAFE GASNETT_CONFIGURE_MISMATCH \
+        GASNET_RCV_THREAD GASNET_HAVE_MK_CLASS_CUDA_UVA GASNET_NATIVE_NP_ALLOC_REQ_MEDIUM PLATFORM_OS_DARWIN";
+    let mut text =
+        String::from("#include <gasnetex.h>\n#include <gasnet_portable_platform.h>\n#include <gasnet_mk.h>\n");
+    for (names, directive) in [(there, "ifndef"), (absent, "ifdef")] {
+        for name in names.split_whitespace() {
+            writeln!(text, "#{directive} {name}\n#error {name}\n#endif").expect("a string");
+        }
+    }
+    // The barrier of GASNet-1 needs no other header.
+    text += "int main(void) { return sizeof(gasnet_barrier(0, GASNET_BARRIERFLAG_UNNAMED)) != sizeof(int); }\n";
+    good(&compile("g++", "c++17", "macros", &text))?;
+    // A header of the same names that came first has said what there is to say.
+    let first = "#define PLATFORM_HEADER_VERSION 99\n#define PLATFORM_COMPILER_FAMILYNAME FIRST\n\
+                 #define PLATFORM_OS_LINUX 2\n#include <gasnetex.h>\nint main(void) { return 0; }\n";
+    good(&compile("gcc", "c11", "second", first))
+}
+
+/// A program that needs the tools alone, with the shared library and with the static one.
+fn tools() -> Result<(), Failed> {
+    let source = tree::package().join("programs/gasnet/tools.c");
+    for library in ["libgasnet-pellucid-par.so", "libgasnet-pellucid-par.a", "libgasnet-pellucid-seq.a"] {
+        let to = tree::scratch("gasnet-installed").join(format!("tools-{library}"));
+        let built = Job::new("cc").args(["-std=c11", "-Wall", "-Wextra", "-Werror", "-DGASNETT_THREAD_SAFE=1", "-I"]);
+        let built = built.arg(tree::header("gasnet")).arg(&source).arg("-o").arg(&to);
+        good(&built.arg(tree::library(library)).args(["-lpthread", "-lm"]).run())?;
+        let job = || Job::new(&to).env("LD_LIBRARY_PATH", &tree::library("").display().to_string());
+        let outcome = job().run();
+        let waited = outcome.stderr.contains("waits for a debugger to set frozen to 0");
+        if outcome.code() != 5 || outcome.stdout != "12 all is well\n" || !waited {
+            return Err(outcome.describe().into());
+        }
+        let outcome = job().arg("a bad end").run();
+        if outcome.code() != 1 || !outcome.stderr.contains("a bad end") {
+            return Err(outcome.describe().into());
+        }
+    }
+    Ok(())
 }
 
 /// What a client that was compiled against published numbers asserts.

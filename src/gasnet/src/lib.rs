@@ -16,7 +16,7 @@
 //! | [`lock`] | handler-safe locks |
 //! | [`legacy`], [`named_barrier`] | the GASNet-1 interface |
 //! | [`kind`] | kinds of memory, of which there is that of hosts |
-//! | [`tools`] | GASNet tools that are functions |
+//! | [`tools`], [`number`], [`debug`] | GASNet tools that are functions |
 //! | [`progress`] | moving things on, and waiting |
 //! | [`record`], [`site`], [`asked`] | what the profile hears of it, where the client called, whose reply is waited for |
 //!
@@ -43,6 +43,7 @@ pub mod asked;
 pub mod atomic;
 pub mod client;
 pub mod coll;
+pub mod debug;
 pub mod emulated;
 pub mod endpoint;
 pub mod event;
@@ -54,6 +55,7 @@ pub mod local_job;
 pub mod lock;
 pub mod named_barrier;
 pub mod nbi;
+pub mod number;
 pub mod place;
 pub mod progress;
 pub mod record;

@@ -52,8 +52,12 @@ pub extern "C" fn gex_System_QueryJobSize() -> Rank {
 /// `gex_System_QueryMaxThreads`
 #[unsafe(no_mangle)]
 pub extern "C" fn gex_System_QueryMaxThreads() -> u64 {
-    if start::client().mode == start::Mode::Seq { 1 } else { 1 << 20 }
+    if start::client().mode == start::Mode::Seq { 1 } else { MAX_THREADS }
 }
+
+/// Threads in calls at a time: `GASNETT_MAX_THREADS` of the header. What is kept for one has no table that could be
+/// full: this is what clients may size theirs by.
+const MAX_THREADS: u64 = 1024;
 
 /// `gex_System_QueryHiddenAMConcurrencyLevel`: handlers run in the client's threads only.
 #[unsafe(no_mangle)]
