@@ -9,7 +9,7 @@ use crate::rma;
 use crate::segment::{self, Segment};
 use crate::start::{self, Client, Mode};
 use crate::types::{AmEntry, Rank, Tm, code, flag};
-use crate::{coll, op, record, system, thread};
+use crate::{coll, hosts, op, record, system, thread};
 use pellucid_core::runtime;
 use pellucid_profile::recorder::Stamp;
 use std::ffi::{c_char, c_int, c_void};
@@ -209,19 +209,18 @@ pub struct NodeInfo {
     offset: isize,
 }
 
-/// `gasnet_getNodeInfo`: PEs of a host share memory; where the segment of one of mine is mapped here, less where it is
-/// there.
+/// `gasnet_getNodeInfo`: PEs of a supernode share memory; where the segment of one of mine is mapped here, less where
+/// it is there.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gasnet_getNodeInfo(table: *mut NodeInfo, count: c_int) -> c_int {
     unrestricted("gasnet_getNodeInfo");
-    let hosts = &runtime::world().hosts;
     for pe in 0..count.min(runtime::map().npes) {
-        let host = hosts.iter().rposition(|first| *first <= pe as u32).unwrap_or(0) as Rank;
+        let (host, supernode) = hosts::position(pe as Rank);
         let (base, bytes) = segment::attached(pe).unwrap_or_default();
         let local = place::local_address(pe, base, bytes) as usize;
         let offset = if local == 0 { 0 } else { local.wrapping_sub(base) as isize };
         // SAFETY: as many entries, says the caller.
-        unsafe { table.add(pe as usize).write(NodeInfo { host, supernode: host, offset }) };
+        unsafe { table.add(pe as usize).write(NodeInfo { host, supernode, offset }) };
     }
     code::OK
 }

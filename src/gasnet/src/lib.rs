@@ -6,7 +6,7 @@
 //! | [`types`] | types and constants of the headers in `include/gasnet` |
 //! | [`fail`] | the rules: what may be called where, and what happens otherwise |
 //! | [`thread`] | what is kept for each thread |
-//! | [`start`], [`local_job`], [`settings`], [`client`], [`exit`], [`system`] | start and end, the client, the job and its hosts |
+//! | [`start`], [`local_job`], [`settings`], [`client`], [`exit`], [`system`], [`hosts`] | start and end, the client, the job and its hosts |
 //! | [`endpoint`], [`segment`], [`team`] | endpoints, their memory, ordered sets of them |
 //! | [`place`] | which PE and memory a call means |
 //! | [`am`] | active messages |
@@ -49,6 +49,7 @@ pub mod endpoint;
 pub mod event;
 pub mod exit;
 pub mod fail;
+pub mod hosts;
 pub mod kind;
 pub mod legacy;
 pub mod local_job;
