@@ -32,6 +32,7 @@ fn main() -> ExitCode {
         Trial::test("under the name of a conduit", as_a_conduit),
         Trial::test("static library", static_library),
         Trial::test("with OpenSHMEM", with_openshmem),
+        Trial::test("a client that is an OpenSHMEM library", own_openshmem),
     ];
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
@@ -244,6 +245,25 @@ fn with_openshmem() -> Result<(), Failed> {
         if (works && (outcome.code() != 0 || !told)) || (!works && !refused) {
             return Err(outcome.describe().into());
         }
+    }
+    Ok(())
+}
+
+/// A library of `shmem_` routines over GASNet-1 is called as any such library may be: it is no other job.
+fn own_openshmem() -> Result<(), Failed> {
+    let folder = tree::scratch("gasnet-installed").join("own");
+    std::fs::create_dir_all(&folder)?;
+    let line = "flags=$(PKG_CONFIG_PATH=\"$2\" pkg-config --cflags gasnet-pellucid-par) &&
+        libs=$(PKG_CONFIG_PATH=\"$2\" pkg-config --libs gasnet-pellucid-par) &&
+        cc -shared -fPIC -DPROFILED $flags -o libsma.so \"$1\" $libs &&
+        cc -DPROGRAM -o program \"$1\" -L. -lsma -Wl,-rpath,\"$PWD\" $libs &&
+        cc -DPROGRAM -c -o main.o \"$1\" &&
+        cc $flags -o static main.o \"$1\" \"$2/../libgasnet-pellucid-par.a\" -lpthread -lm";
+    let source = tree::package().join("programs/gasnet/own_shmem.c");
+    let built = Job::new("sh").arg("-c").arg(line).arg("sh").arg(source).arg(tree::library("pkgconfig"));
+    good(&built.directory(&folder).run())?;
+    for program in ["program", "static"] {
+        all_is_well(&Job::oshrun(3).arg(folder.join(program)).run(), 3)?;
     }
     Ok(())
 }

@@ -201,10 +201,11 @@ fn bases_and_hosts(routine: &'static str, team: &'static Team) -> (Option<Vec<us
     (differ.then_some(bases), hosts::number(&identities))
 }
 
-/// This library holds OpenSHMEM, too. Another one in the same program would be another job.
+/// This library holds OpenSHMEM, too. A libsma of Pellucid's in front of it would be another job. It is known by a name
+/// that no other library has: clients may have `shmem_` routines of their own, and be called `libsma`.
 fn check_alone(routine: &'static str) {
     // SAFETY: a name of the program's, and an address of code.
-    let other = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"pshmem_init".as_ptr()) };
+    let other = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"pellucid_fortran_my_pe".as_ptr()) };
     let object = |address: *const c_void| {
         // SAFETY: zeroes are a value of it; the address is one of code.
         let (info, found) = unsafe {
@@ -220,13 +221,11 @@ fn check_alone(routine: &'static str) {
     }
     // SAFETY: a string of the loader's.
     let name = unsafe { std::ffi::CStr::from_ptr(name) }.to_string_lossy();
-    if name.contains("libsma") {
-        refuse(
-            routine,
-            format!(
-                "the program finds shmem_ routines in {name} first: libgasnet-pellucid has them too, and is to be \
-                 linked before it (or instead)"
-            ),
-        )
-    }
+    refuse(
+        routine,
+        format!(
+            "the program finds shmem_ routines in {name} first: libgasnet-pellucid has them too, and is to be linked \
+             before it (or instead)"
+        ),
+    )
 }
