@@ -1,6 +1,7 @@
 //! What is installed of GASNet-EX: headers, their names and numbers, libraries, fragments of makefiles.
 
 use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use harness::gasnet::{all_is_well, good};
@@ -196,12 +197,23 @@ fn makefiles() -> Result<(), Failed> {
     all_is_well(&outcome, 2)
 }
 
-/// Clients that know conduits by name find the libraries, and are told which it is when they are compiled.
-fn as_a_conduit() -> Result<(), Failed> {
+/// The tree of an installation under the name of a conduit.
+fn conduit_tree() -> Result<PathBuf, Failed> {
     let prefix = tree::scratch("gasnet-installed").join("conduit");
     let _ = std::fs::remove_dir_all(&prefix);
+    good(&install_as_smp(&prefix))?;
+    Ok(prefix)
+}
+
+fn install_as_smp(prefix: &Path) -> Outcome {
     let install = Job::new(tree::workspace().join("x")).args(["install", "--gasnet-as", "smp", "--prefix"]);
-    good(&install.arg(&prefix).limit(600).run())?;
+    install.arg(prefix).limit(600).run()
+}
+
+/// Clients that know conduits by name find headers and libraries where they look, and are told which it is when they
+/// are compiled.
+fn as_a_conduit() -> Result<(), Failed> {
+    let prefix = conduit_tree()?;
     let source = tree::package().join("programs/gasnet/team.c");
     let text = "#include <gasnetex.h>\n#if !GASNET_CONDUIT_SMP\n#error none\n#endif\nint main(void) { return 0; }\n";
     let asks = prefix.join("asks.c");
@@ -209,13 +221,78 @@ fn as_a_conduit() -> Result<(), Failed> {
     let fragment = prefix.join("include/smp-conduit/smp-par.mak");
     let rule = "\t$(GASNET_CC) $(GASNET_CPPFLAGS) -o $@ $< $(GASNET_LIBS)";
     let (asks, source) = (asks.display(), source.display());
-    let makefile =
-        format!("include {}\nall: asks team\nasks: {asks}\n{rule}\nteam: {source}\n{rule}\n", fragment.display());
+    let makefile = format!(
+        "include {}\nall: asks team\nasks: {asks}\n{rule}\nteam: {source}\n{rule}\n\
+         told:\n\t@echo $(GASNET_LIBS) $(GASNET_DEFINES) $(GASNET_CFLAGS)\n",
+        fragment.display()
+    );
     std::fs::write(prefix.join("Makefile"), makefile)?;
     good(&Job::new("make").arg("all").directory(&prefix).run())?;
+    let told = Job::new("make").args(["-s", "told"]).directory(&prefix).run();
+    let words = ["-lgasnet-smp-par ", "-DGASNET_PAR ", "-DGASNET_CONDUIT_SMP=1", "-fPIC"];
+    if !words.iter().all(|word| told.stdout.contains(word)) || told.stdout.contains("-lgasnet-pellucid") {
+        return Err(told.describe().into());
+    }
     let line = format!("cc -fsyntax-only {asks} $(PKG_CONFIG_PATH=lib/pkgconfig pkg-config --cflags gasnet-smp-seq)");
     good(&Job::new("sh").arg("-c").arg(line).directory(&prefix).run())?;
-    all_is_well(&Job::oshrun(2).arg(prefix.join("team")).run(), 2)
+    all_is_well(&Job::oshrun(2).arg(prefix.join("team")).run(), 2)?;
+    files_of_a_conduit(&prefix)?;
+    by_cmake(&prefix)?;
+    // Another GASNet in the same place stays.
+    std::fs::remove_file(prefix.join("include/gasnet.h"))?;
+    std::fs::write(prefix.join("include/gasnet.h"), "another")?;
+    let refused = install_as_smp(&prefix);
+    let told = refused.stderr.contains("include/gasnet.h is of another GASNet");
+    if refused.code() != 0 && told { Ok(()) } else { Err(refused.describe().into()) }
+}
+
+/// What clients read without asking a tool: headers in `include`, libraries by name, a folder and compilers by paths.
+fn files_of_a_conduit(prefix: &Path) -> Result<(), Failed> {
+    let text = HEADERS.iter().fold(String::new(), |text, header| text + &format!("#include <{header}>\n"));
+    let source = prefix.join("headers.c");
+    std::fs::write(&source, text + "int main(void) { return 0; }\n")?;
+    let library = prefix.join("lib/libgasnet-smp-seq.a");
+    let built = Job::new("cc").args(["-DGASNET_SEQ", "-I"]).arg(prefix.join("include")).arg(source).arg("-o");
+    good(&built.arg(prefix.join("headers")).arg(library).args(["-lpthread", "-lm"]).run())?;
+    let file = std::fs::read_to_string(prefix.join("lib/pkgconfig/gasnet-smp-par.pc"))?;
+    let value =
+        |name: &str| file.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('=')).unwrap_or_default();
+    let right = Path::new(value("prefix")) == prefix
+        && !file.contains("pcfiledir")
+        && value("GASNET_LIBS").contains("-lgasnet-smp-par ")
+        && value("GASNET_DEFINES") == "-DGASNET_PAR -DGASNET_CONDUIT_SMP=1"
+        && value("GASNET_CFLAGS").contains("-fPIC")
+        && Path::new(value("GASNET_CC")).is_absolute()
+        && Path::new(value("GASNET_CXX")).is_absolute();
+    if right { Ok(()) } else { Err(file.into()) }
+}
+
+/// CMake finds what it looks for where Legion has it look: beside a `gasnet.h`.
+fn by_cmake(prefix: &Path) -> Result<(), Failed> {
+    if Command::new("cmake").arg("--version").output().is_err() {
+        println!("not tested: CMake is not here");
+        return Ok(());
+    }
+    let folder = prefix.join("cmake");
+    std::fs::create_dir_all(&folder)?;
+    let text = format!(
+        "cmake_minimum_required(VERSION 3.13)\nproject(client C)\n\
+         find_path(HERE gasnet.h PATHS {0}/include NO_DEFAULT_PATH)\n\
+         file(GLOB FRAGMENT ${{HERE}}/smp-conduit/smp-par.mak)\n\
+         file(STRINGS ${{FRAGMENT}} LIBS REGEX -lgasnet)\n\
+         string(REGEX MATCH \"-l(gasnet-smp-par)\" NAME \"${{LIBS}}\")\n\
+         find_library(PLACE ${{CMAKE_MATCH_1}} PATHS {0}/lib NO_DEFAULT_PATH)\n\
+         add_library(GASNet UNKNOWN IMPORTED)\n\
+         set_target_properties(GASNet PROPERTIES IMPORTED_LOCATION ${{PLACE}} \
+         INTERFACE_COMPILE_DEFINITIONS GASNET_PAR INTERFACE_INCLUDE_DIRECTORIES ${{HERE}})\n\
+         add_executable(client {1})\ntarget_link_libraries(client GASNet)\n",
+        prefix.display(),
+        tree::package().join("programs/gasnet/team.c").display()
+    );
+    std::fs::write(folder.join("CMakeLists.txt"), text)?;
+    good(&Job::new("cmake").args(["-S", ".", "-B", "made"]).directory(&folder).limit(120).run())?;
+    good(&Job::new("cmake").args(["--build", "made"]).directory(&folder).limit(120).run())?;
+    all_is_well(&Job::oshrun(2).arg(folder.join("made/client")).run(), 2)
 }
 
 fn static_library() -> Result<(), Failed> {
