@@ -96,15 +96,16 @@ char *pellucid_gex_location(const char *function, const char *file, int line);
 #define gasnett_current_loc pellucid_gex_location(__func__, __FILE__, __LINE__)
 
 #define gasnett_isLittleEndian() (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
-/* Names of the C library's that clients take from these headers. */
+
+/* Names that clients take from these headers; the last two as the C library has them in a header of its own. */
 #ifndef PRIuSZ
 #define PRIuSZ "zu"
 #endif
 #ifndef MIN
-#define MIN(a, b) ((a) < (b) ? (a) : (b))
+#define MIN(a,b) (((a)<(b))?(a):(b))
 #endif
 #ifndef MAX
-#define MAX(a, b) ((a) > (b) ? (a) : (b))
+#define MAX(a,b) (((a)>(b))?(a):(b))
 #endif
 
 /* Time, in nanoseconds. */
