@@ -1,7 +1,7 @@
 /*
- * GASNet tools on Pellucid: what compiler, system and processor a program is compiled by and for. Written from the
- * names alone, and from what each says. Where a header of the same names with a version of its own (PLATFORM_HEADER_VERSION)
- * came before, that has said all of it; one that comes later says it anew.
+ * GASNet tools on Pellucid: what compiler, system and processor a program is compiled by and for. Where a header of
+ * the same names with a version of its own (PLATFORM_HEADER_VERSION) came before, that has said all of it; one that
+ * comes later says it anew.
  */
 #if !defined(_GEX_PORTABLE_PLATFORM_H) && !defined(PLATFORM_HEADER_VERSION)
 #define _GEX_PORTABLE_PLATFORM_H
