@@ -4,6 +4,7 @@
  */
 #ifndef _GEX_GASNET1_H
 #define _GEX_GASNET1_H
+#define _INCLUDED_GASNET_H 1
 
 #include "gasnetex.h"
 #include "gasnet_vis.h"
@@ -20,8 +21,6 @@ typedef void *gasnet_threadinfo_t;
 #define SIZEOF_GASNET_REGISTER_VALUE_T SIZEOF_GEX_RMA_VALUE_T
 #define GASNET_INVALID_HANDLE GEX_EVENT_INVALID
 #define GASNET_HSL_INITIALIZER GEX_HSL_INITIALIZER
-#define GASNET_BARRIERFLAG_ANONYMOUS 1
-#define GASNET_BARRIERFLAG_MISMATCH 2
 #define GASNET_GET_THREADINFO() ((gasnet_threadinfo_t)0)
 #define GASNET_POST_THREADINFO(info) enum { _gex_no_threadinfo = sizeof(info) }
 #define GASNET_BEGIN_FUNCTION() enum { _gex_no_function }
@@ -61,15 +60,9 @@ void gasnet_QueryGexObjects(gex_Client_t *client_p, gex_EP_t *endpoint_p, gex_TM
 int gasnet_getSegmentInfo(gasnet_seginfo_t *seginfo_table, int numentries);
 int gasnet_getNodeInfo(gasnet_nodeinfo_t *nodeinfo_table, int numentries);
 int gasnet_AMGetMsgSource(gasnet_token_t token, gasnet_node_t *srcindex);
-void gasnet_barrier_notify(int id, int flags);
-int gasnet_barrier_wait(int id, int flags);
-int gasnet_barrier_try(int id, int flags);
-int gasnet_barrier(int id, int flags);
-int gasnet_barrier_result(int *id);
 void gasnet_hold_interrupts(void);
 void gasnet_resume_interrupts(void);
 void gasnet_memset(gasnet_node_t node, void *dest, int val, size_t nbytes);
-gex_TM_t pellucid_gex_primordial_tm(void);
 
 #define gasnet_mynode() gex_System_QueryJobRank()
 #define gasnet_nodes() gex_System_QueryJobSize()

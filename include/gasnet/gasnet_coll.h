@@ -44,7 +44,6 @@ typedef struct {
 #define GASNET_COLL_DST_IN_SEGMENT 512
 #define GASNET_COLL_SRC_IN_SEGMENT 1024
 
-gex_TM_t pellucid_gex_primordial_tm(void);
 void pellucid_gex_coll_broadcast(gex_TM_t tm, void *dst, gex_Rank_t root, const void *src, size_t nbytes, int flags);
 void pellucid_gex_coll_scatter(gex_TM_t tm, void *dst, gex_Rank_t root, const void *src, size_t nbytes, int flags);
 void pellucid_gex_coll_gather(gex_TM_t tm, gex_Rank_t root, void *dst, const void *src, size_t nbytes, int flags);
@@ -56,6 +55,16 @@ static inline void gasnet_coll_init(const gasnet_image_t images[], gasnet_image_
 {
     (void)images, (void)my_image, (void)fn_table, (void)fn_count, (void)flags;
 }
+
+/* Barriers of a team, with names as those of gasnet_barrier, which is that of GASNET_TEAM_ALL. */
+void gasnet_coll_barrier_notify(gasnet_team_handle_t team, int id, int flags);
+int gasnet_coll_barrier_wait(gasnet_team_handle_t team, int id, int flags);
+int gasnet_coll_barrier_try(gasnet_team_handle_t team, int id, int flags);
+int gasnet_coll_barrier(gasnet_team_handle_t team, int id, int flags);
+int gasnet_coll_barrier_result(gasnet_team_handle_t team, int *id);
+/* A process is one image, so that its images need no barrier of their own. */
+#define GASNET_BARRIERFLAG_IMAGES 0
+
 #define _GEX_COLL_1(name, parameters, arguments) _GEX_COLL_2(name, name, parameters, arguments)
 #define _GEX_COLL_2(routine, name, parameters, arguments) \
     static inline void gasnet_coll_##name parameters \

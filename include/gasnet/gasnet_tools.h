@@ -4,9 +4,9 @@
  */
 #ifndef _GEX_TOOLS_H
 #define _GEX_TOOLS_H
+#define _INCLUDED_GASNET_TOOLS_H 1
 
 #include <inttypes.h>
-#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stddef.h>
@@ -14,8 +14,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "gasnet_fwd.h"
+#include "pellucid_gex_locks.h"
 #include "pellucid_gex_platform.h"
 
 #ifdef __cplusplus
@@ -26,7 +28,9 @@ extern "C" {
 
 /* What the library has functions for. */
 char *gasnett_getenv(const char *name);
+char *gasnett_getenv_withdefault(const char *name, const char *otherwise);
 void gasnett_setenv(const char *name, const char *value);
+void gasnett_unsetenv(const char *name);
 int gasnett_getenv_yesno_withdefault(const char *name, int otherwise);
 int64_t gasnett_getenv_int_withdefault(const char *name, int64_t otherwise, uint64_t unit);
 double gasnett_getenv_dbl_withdefault(const char *name, double otherwise);
@@ -42,8 +46,13 @@ int gasnett_cpu_count(void);
 uint64_t gasnett_getPhysMemSz(int failure_is_fatal);
 void gasnett_set_affinity(int rank);
 int gasnett_maximize_rlimits(void);
+int gasnett_maximize_rlimit(int which, const char *name);
 void gasnett_flush_streams(void);
+void gasnett_close_streams(void);
 int gasnett_print_backtrace(int fd);
+extern int (*gasnett_print_backtrace_ifenabled)(int fd);
+void gasnett_freezeForDebuggerNow(volatile int *flag, const char *name);
+void gasnett_freezeForDebuggerErr(void);
 void gasnett_backtrace_init(const char *exename);
 void *gasnett_mmap(uintptr_t bytes);
 uint64_t gasnett_checksum(const void *data, size_t bytes);
@@ -79,12 +88,30 @@ _GEX_TOOL gasnett_sighandlerfn_t gasnett_reghandler(int signum, gasnett_sighandl
 
 void pellucid_gex_fatal(const char *format, ...) __attribute__((__noreturn__, __format__(__printf__, 1, 2)));
 #define gasnett_fatalerror pellucid_gex_fatal
+#define gasnett_fatalerror_nopos pellucid_gex_fatal
+#define gasnett_killmyprocess(code) _exit(code)
+
+/* Where a line of a program is, in words: memory that the caller may free. */
+char *pellucid_gex_location(const char *function, const char *file, int line);
+#define gasnett_current_loc pellucid_gex_location(__func__, __FILE__, __LINE__)
+
+#define gasnett_isLittleEndian() (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
+
+/* Names that clients take from these headers; the last two as the C library has them in a header of its own. */
+#ifndef PRIuSZ
+#define PRIuSZ "zu"
+#endif
+#ifndef MIN
+#define MIN(a,b) (((a)<(b))?(a):(b))
+#endif
+#ifndef MAX
+#define MAX(a,b) (((a)>(b))?(a):(b))
+#endif
 
 /* Time, in nanoseconds. */
 typedef uint64_t gasnett_tick_t;
 #define GASNETT_TICK_MIN ((gasnett_tick_t)0)
 #define GASNETT_TICK_MAX ((gasnett_tick_t)UINT64_MAX)
-#define GASNETT_USING_GETTIMEOFDAY 0
 gasnett_tick_t gasnett_ticks_now(void);
 double gasnett_tick_granularityus(void);
 double gasnett_tick_overheadus(void);
@@ -106,6 +133,7 @@ int gasnett_nsleep(uint64_t ns);
 #define gasnett_weak_wmb() gasnett_local_wmb()
 #define gasnett_weak_rmb() gasnett_local_rmb()
 #define gasnett_weak_mb() gasnett_local_mb()
+#define gasnett_compiler_fence() __atomic_signal_fence(__ATOMIC_SEQ_CST)
 
 /* Atomic words: each operation is a fence, whatever its flags ask for. */
 #define GASNETT_ATOMIC_NONE 0
@@ -117,6 +145,10 @@ int gasnett_nsleep(uint64_t ns);
 #define GASNETT_ATOMIC_MB_POST 12
 #define GASNETT_ATOMIC_REL GASNETT_ATOMIC_MB_PRE
 #define GASNETT_ATOMIC_ACQ GASNETT_ATOMIC_MB_POST
+#define GASNETT_ATOMIC_RMB_POST_IF_TRUE 16
+#define GASNETT_ATOMIC_RMB_POST_IF_FALSE 32
+#define GASNETT_ATOMIC_ACQ_IF_TRUE GASNETT_ATOMIC_RMB_POST_IF_TRUE
+#define GASNETT_ATOMIC_ACQ_IF_FALSE GASNETT_ATOMIC_RMB_POST_IF_FALSE
 #define GASNETT_HAVE_ATOMIC_CAS 1
 #define GASNETT_HAVE_ATOMIC_ADD_SUB 1
 #define GASNETT_HAVE_STRONGATOMIC_CAS 1
@@ -194,29 +226,6 @@ _GEX_ATOMICS(gasnett_strongatomic64, uint64_t)
 #define GASNETT_ATOMIC_MAX ((gasnett_atomic_val_t)0xffffffffu)
 #define GASNETT_ATOMIC_SIGNED_MIN ((gasnett_atomic_sval_t)INT32_MIN)
 #define GASNETT_ATOMIC_SIGNED_MAX ((gasnett_atomic_sval_t)INT32_MAX)
-
-/* Locks and conditions of threads, and variables that each thread has. */
-typedef pthread_mutex_t gasnett_mutex_t;
-#define GASNETT_MUTEX_INITIALIZER PTHREAD_MUTEX_INITIALIZER
-#define gasnett_mutex_init(m) ((void)pthread_mutex_init((m), NULL))
-#define gasnett_mutex_destroy(m) ((void)pthread_mutex_destroy(m))
-#define gasnett_mutex_lock(m) ((void)pthread_mutex_lock(m))
-#define gasnett_mutex_trylock(m) pthread_mutex_trylock(m)
-#define gasnett_mutex_unlock(m) ((void)pthread_mutex_unlock(m))
-typedef pthread_cond_t gasnett_cond_t;
-#define GASNETT_COND_INITIALIZER PTHREAD_COND_INITIALIZER
-#define gasnett_cond_init(c) ((void)pthread_cond_init((c), NULL))
-#define gasnett_cond_destroy(c) ((void)pthread_cond_destroy(c))
-#define gasnett_cond_signal(c) ((void)pthread_cond_signal(c))
-#define gasnett_cond_broadcast(c) ((void)pthread_cond_broadcast(c))
-#define gasnett_cond_wait(c, m) ((void)pthread_cond_wait((c), (m)))
-#define GASNETT_THREADKEY_DECLARE(key) extern __thread void *pellucid_threadkey_##key
-#define GASNETT_THREADKEY_DEFINE(key) __thread void *pellucid_threadkey_##key
-#define gasnett_threadkey_init(key) ((void)0)
-#define gasnett_threadkey_get(key) (pellucid_threadkey_##key)
-#define gasnett_threadkey_get_noinit(key) (pellucid_threadkey_##key)
-#define gasnett_threadkey_set(key, value) ((void)(pellucid_threadkey_##key = (void *)(value)))
-#define gasnett_threadkey_set_noinit(key, value) gasnett_threadkey_set(key, value)
 
 /* Functions that clients name to silence warnings. */
 _GEX_TOOL void _gasneti_threadkey_init(void *key)

@@ -4,6 +4,8 @@
  */
 #ifndef _GEX_GASNETEX_H
 #define _GEX_GASNETEX_H
+/* By this name clients tell which headers they have. */
+#define _INCLUDED_GASNETEX_H 1
 
 #include <inttypes.h>
 #include <stddef.h>
@@ -35,12 +37,7 @@
 #define GASNET_SEGMENT_FAST 1
 #define GASNET_ALIGNED_SEGMENTS 0
 #define GASNET_HIDDEN_AM_CONCURRENCY_LEVEL 0
-/* As gex_System_QueryMaxThreads, for clients that need it when they are compiled. */
-#ifdef GASNET_SEQ
-#define GASNETI_MAX_THREADS 1
-#else
-#define GASNETI_MAX_THREADS (1 << 20)
-#endif
+#define GASNETI_MAX_THREADS GASNETT_MAX_THREADS
 #define GASNET_SUPPORTS_TI_SRCRANK 1
 #define GASNET_SUPPORTS_TI_EP 1
 #define GASNET_SUPPORTS_TI_ENTRY 1
@@ -326,8 +323,18 @@ void gex_HSL_Lock(gex_HSL_t *hsl);
 void gex_HSL_Unlock(gex_HSL_t *hsl);
 int gex_HSL_Trylock(gex_HSL_t *hsl);
 
-/* The barrier of a team, which is the one collective that needs no further header. */
+/* The barriers, which are the collectives that need no further header: of a team, and that of GASNet-1. */
 gex_Event_t gex_Coll_BarrierNB(gex_TM_t tm, gex_Flags_t flags);
+#define GASNET_BARRIERFLAG_ANONYMOUS 1
+#define GASNET_BARRIERFLAG_MISMATCH 2
+/* As the first, where no PE has a name. */
+#define GASNET_BARRIERFLAG_UNNAMED 4
+void gasnet_barrier_notify(int id, int flags);
+int gasnet_barrier_wait(int id, int flags);
+int gasnet_barrier_try(int id, int flags);
+int gasnet_barrier(int id, int flags);
+int gasnet_barrier_result(int *id);
+gex_TM_t pellucid_gex_primordial_tm(void);
 
 #ifdef __cplusplus
 }

@@ -2,6 +2,8 @@
 #ifndef _GEX_PLATFORM_H
 #define _GEX_PLATFORM_H
 
+#include "gasnet_portable_platform.h"
+
 #ifndef GASNETT_SPEC_VERSION_MAJOR
 #define GASNETT_SPEC_VERSION_MAJOR 1
 #define GASNETT_SPEC_VERSION_MINOR 20
@@ -16,7 +18,12 @@
 #if !defined(GASNETT_THREAD_SAFE) && (defined(GASNET_PAR) || defined(GASNET_PARSYNC))
 #define GASNETT_THREAD_SAFE 1
 #endif
-#define GASNETT_MAX_THREADS 1048576
+/* Threads of a client that may be in calls at a time: as gex_System_QueryMaxThreads, for tables that programs make. */
+#ifdef GASNET_SEQ
+#define GASNETT_MAX_THREADS 1
+#else
+#define GASNETT_MAX_THREADS 1024
+#endif
 #define GASNETT_PAGESIZE 4096
 #define GASNETT_PAGESHIFT 12
 #define GASNETT_CACHE_LINE_BYTES 64
@@ -36,37 +43,6 @@
 #define _STRINGIFY(text) _GEX_QUOTED(text)
 #endif
 
-#define PLATFORM_ARCH_64 1
-#define _PLATFORM_ARCH_64 1
-#if defined(__x86_64__)
-#define PLATFORM_ARCH_X86_64 1
-#elif defined(__aarch64__)
-#define PLATFORM_ARCH_AARCH64 1
-#endif
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-#define PLATFORM_ARCH_LITTLE_ENDIAN 1
-#else
-#define PLATFORM_ARCH_BIG_ENDIAN 1
-#endif
-#define PLATFORM_OS_LINUX 1
-#define PLATFORM_OS_FAMILYNAME LINUX
-#if defined(__clang__)
-#define PLATFORM_COMPILER_CLANG 1
-#define PLATFORM_COMPILER_FAMILYNAME CLANG
-#define PLATFORM_COMPILER_VERSION_STR __clang_version__
-#else
-#define PLATFORM_COMPILER_GNU 1
-#define PLATFORM_COMPILER_FAMILYNAME GNU
-#define PLATFORM_COMPILER_VERSION_STR __VERSION__
-#ifdef __cplusplus
-#define PLATFORM_COMPILER_GNU_CXX 1
-#else
-#define PLATFORM_COMPILER_GNU_C 1
-#endif
-#endif
-
-#define PLATFORM_COMPILER_IDSTR _STRINGIFY(PLATFORM_COMPILER_FAMILYNAME) " " PLATFORM_COMPILER_VERSION_STR
-
 #ifdef __cplusplus
 #define GASNETT_EXTERNC extern "C"
 #define GASNETT_BEGIN_EXTERNC extern "C" {
@@ -77,6 +53,7 @@
 #define GASNETT_END_EXTERNC
 #endif
 #define GASNETT_INLINE(name) static inline
+#define GASNETT_PLEASE_INLINE(name) static inline
 #define GASNETT_NEVER_INLINE(name, declarator) __attribute__((__noinline__)) declarator
 #define GASNETT_NORETURN __attribute__((__noreturn__))
 #define GASNETT_NORETURNP(name)
@@ -85,7 +62,9 @@
 #define GASNETT_HOT __attribute__((__hot__))
 #define GASNETT_COLD __attribute__((__cold__))
 #define GASNETT_PURE __attribute__((__pure__))
+#define GASNETT_PUREP(name)
 #define GASNETT_CONST __attribute__((__const__))
+#define GASNETT_CONSTP(name)
 #define GASNETT_DEPRECATED __attribute__((__deprecated__))
 #define GASNETT_WARN_UNUSED_RESULT __attribute__((__warn_unused_result__))
 #define GASNETT_ALWAYS_INLINE(name) static inline __attribute__((__always_inline__))
@@ -99,11 +78,28 @@
 #ifndef if_pf
 #define if_pf(condition) if (GASNETT_PREDICT_FALSE(condition))
 #endif
+
+/* What a compiler may take for granted. UPC++ asks for the second by its name. */
+#define gasnett_constant_p(value) __builtin_constant_p(value)
+#define gasneti_builtin_unreachable() __builtin_unreachable()
+#define gasnett_unreachable() __builtin_unreachable()
+#define gasnett_assume(condition) ((condition) ? (void)0 : __builtin_unreachable())
+#if defined(__has_attribute)
+#if __has_attribute(__fallthrough__)
+#define GASNETT_FALLTHROUGH __attribute__((__fallthrough__));
+#endif
+#endif
+#ifndef GASNETT_FALLTHROUGH
+#define GASNETT_FALLTHROUGH ((void)0);
+#endif
+
 #define GASNETT_MALLOC __attribute__((__malloc__))
 #define GASNETT_MALLOCP(name)
 #define GASNETT_RESTRICT __restrict__
 #define GASNETT_CURRENT_FUNCTION __func__
 #define GASNETT_FORMAT_PRINTF(name, format, first, declarator) \
+    __attribute__((__format__(__printf__, format, first))) declarator
+#define GASNETT_FORMAT_PRINTF_FUNCPTR(name, format, first, declarator) \
     __attribute__((__format__(__printf__, format, first))) declarator
 #define GASNETT_IDENT(name, text) static const char name[] __attribute__((__used__)) = text
 #define GASNETT_UNUSED_ARGS1(a) ((void)(a))
@@ -124,9 +120,10 @@
 #define GASNETT_TRACE_GET_TRACELOCAL() 0
 #define GASNETT_TRACE_SET_TRACELOCAL(value) ((void)(value))
 #define GASNETT_TRACE_SETSOURCELINE(file, line) ((void)(file), (void)(line))
-#define GASNETT_TRACE_GETSOURCELINE(file, line) ((void)(file), (void)(line))
+#define GASNETT_TRACE_GETSOURCELINE(file, line) ((void)(*(file) = ""), (void)(*(line) = 0))
 #define GASNETT_TRACE_FREEZESOURCELINE() ((void)0)
 #define GASNETT_TRACE_UNFREEZESOURCELINE() ((void)0)
+#define GASNETT_STATS_INIT(callback) ((void)(callback), 0)
 #define GASNETT_STATS_PRINTF(...) ((void)0)
 #define GASNETT_STATS_PRINTF_FORCE(...) ((void)0)
 #define GASNETT_STATS_GETMASK() ""

@@ -41,6 +41,9 @@ fn main() -> ExitCode {
         }
     }
     let across = hosts.clone();
+    let places = move || places(across.as_deref(), has_libfabric);
+    trials.push(Trial::test("neighbourhoods and hosts", places));
+    let across = hosts.clone();
     let remote_calls = move || remote_calls(across.as_deref(), has_libfabric);
     trials.push(Trial::test("remote procedure calls in C++", remote_calls));
     trials.push(Trial::test("collectives until shmem_finalize", move || until_finalize(has_libfabric)));
@@ -345,6 +348,26 @@ fn without_launcher() -> Result<(), Failed> {
 fn client_in_cxx() -> Result<(), Failed> {
     for mode in ["seq", "par"] {
         all_is_well(&Job::oshrun(3).arg(cxx("client", mode)?).limit(LIMIT).run(), 3)?;
+    }
+    Ok(())
+}
+
+/// What PEs share: memory, or a host whose PEs reach each other over the network alone.
+fn places(hosts: Option<&Hosts>, has_libfabric: bool) -> Result<(), Failed> {
+    for mode in ["PAR", "PARSYNC", "SEQ"] {
+        let program = Program::new("places", mode).build()?;
+        let run = |job: Job, pes: usize, numbers: [&str; 2]| {
+            all_is_well(&job.arg(&program).args(numbers).limit(LIMIT).run(), pes)
+        };
+        run(Job::oshrun(4), 4, ["1", "1"])?;
+        if has_libfabric {
+            run(Job::oshrun(3).env("SHMEM_TRANSPORT", "ofi"), 3, ["3", "1"])?;
+        }
+        if let Some(hosts) = hosts {
+            let job = || hosts.oshrun_with(&["--hosts", &hosts.list(2), "-n", "4"]);
+            run(job(), 4, ["2", "2"])?;
+            run(job().env("SHMEM_TRANSPORT", "ofi"), 4, ["4", "2"])?;
+        }
     }
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! What is installed of GASNet-EX: headers, their names and numbers, libraries, fragments of makefiles.
 
 use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use harness::gasnet::{all_is_well, good};
@@ -8,7 +9,8 @@ use harness::run::{Job, Outcome};
 use harness::tree;
 use libtest_mimic::{Arguments, Failed, Trial};
 
-const HEADERS: [&str; 8] = [
+const HEADERS: [&str; 9] = [
+    "gasnet_portable_platform.h",
     "gasnet_fwd.h",
     "gasnetex.h",
     "gasnet_vis.h",
@@ -23,12 +25,15 @@ fn main() -> ExitCode {
     let trials = vec![
         Trial::test("headers compile alone", headers_compile),
         Trial::test("every name is declared", names_are_declared),
+        Trial::test("macros are macros", macros_are_macros),
+        Trial::test("tools", tools),
         Trial::test("binary facts", binary_facts),
         Trial::test("modes do not mix", modes_do_not_mix),
         Trial::test("makefiles", makefiles),
         Trial::test("under the name of a conduit", as_a_conduit),
         Trial::test("static library", static_library),
         Trial::test("with OpenSHMEM", with_openshmem),
+        Trial::test("a client that is an OpenSHMEM library", own_openshmem),
     ];
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
@@ -70,7 +75,7 @@ fn names_are_declared() -> Result<(), Failed> {
         writeln!(text, "#include <{header}>").expect("a string");
     }
     let (mut macros, mut body) = (String::new(), String::new());
-    for file in ["gasnet-ex-names.txt", "gasnet-1-names.txt"] {
+    for file in ["gasnet-ex-names.txt", "gasnet-1-names.txt", "gasnet-tools-names.txt"] {
         let names = std::fs::read_to_string(tree::package().join("tables").join(file))?;
         for name in names.lines().filter(|line| !line.starts_with('#') && !line.is_empty()) {
             if name.ends_with("_t") {
@@ -86,6 +91,53 @@ fn names_are_declared() -> Result<(), Failed> {
     }
     write!(text, "{macros}int main(void)\n{{\n{body}    return 0;\n}}\n").expect("a string");
     good(&compile("gcc", "c11", "names", &text))
+}
+
+/// Clients ask the preprocessor for these, in C++ as UPC++ does when it is configured; what is not so has no name,
+/// instead of the value 0.
+fn macros_are_macros() -> Result<(), Failed> {
+    let there = "GASNETT_NEVER_INLINE GASNETT_NORETURN GASNETT_PURE GASNETT_CONST GASNET_MAXEPS gasnett_spinloop_hint \
+        gasneti_builtin_unreachable GASNETT_PREDICT_TRUE GASNETT_PREDICT_FALSE gasnett_assume gasnett_unreachable \
+        gasnett_fatalerror_nopos PLATFORM_COMPILER_VERSION_GE PRIuSZ MIN GASNET_BARRIERFLAG_UNNAMED";
+    let absent = "GASNETT_USING_GETTIMEOFDAY GASNETT_STRONGATOMIC_NOT_SIGNALSAFE GASNETT_CONFIGURE_MISMATCH \
+        GASNET_RCV_THREAD GASNET_HAVE_MK_CLASS_CUDA_UVA GASNET_NATIVE_NP_ALLOC_REQ_MEDIUM PLATFORM_OS_DARWIN";
+    let mut text =
+        String::from("#include <gasnetex.h>\n#include <gasnet_portable_platform.h>\n#include <gasnet_mk.h>\n");
+    for (names, directive) in [(there, "ifndef"), (absent, "ifdef")] {
+        for name in names.split_whitespace() {
+            writeln!(text, "#{directive} {name}\n#error {name}\n#endif").expect("a string");
+        }
+    }
+    // The C library has some of them, too; and the barrier of GASNet-1 needs no other header.
+    text += "#include <sys/param.h>\n";
+    text += "int main(void) { return sizeof(gasnet_barrier(0, GASNET_BARRIERFLAG_UNNAMED)) != sizeof(int); }\n";
+    good(&compile("g++", "c++17", "macros", &text))?;
+    // A header of the same names that came first has said what there is to say.
+    let first = "#define PLATFORM_HEADER_VERSION 99\n#define PLATFORM_COMPILER_FAMILYNAME FIRST\n\
+                 #define PLATFORM_OS_LINUX 2\n#include <gasnetex.h>\nint main(void) { return 0; }\n";
+    good(&compile("gcc", "c11", "second", first))
+}
+
+/// A program that needs the tools alone, with the shared library and with the static one.
+fn tools() -> Result<(), Failed> {
+    let source = tree::package().join("programs/gasnet/tools.c");
+    for library in ["libgasnet-pellucid-par.so", "libgasnet-pellucid-par.a", "libgasnet-pellucid-seq.a"] {
+        let to = tree::scratch("gasnet-installed").join(format!("tools-{library}"));
+        let built = Job::new("cc").args(["-std=c11", "-Wall", "-Wextra", "-Werror", "-DGASNETT_THREAD_SAFE=1", "-I"]);
+        let built = built.arg(tree::header("gasnet")).arg(&source).arg("-o").arg(&to);
+        good(&built.arg(tree::library(library)).args(["-lpthread", "-lm"]).run())?;
+        let job = || Job::new(&to).env("LD_LIBRARY_PATH", &tree::library("").display().to_string());
+        let outcome = job().run();
+        let waited = outcome.stderr.contains("waits for a debugger to set frozen to 0");
+        if outcome.code() != 5 || outcome.stdout != "12 all is well\n" || !waited {
+            return Err(outcome.describe().into());
+        }
+        let outcome = job().arg("a bad end").run();
+        if outcome.code() != 1 || !outcome.stderr.contains("a bad end") {
+            return Err(outcome.describe().into());
+        }
+    }
+    Ok(())
 }
 
 /// What a client that was compiled against published numbers asserts.
@@ -146,12 +198,23 @@ fn makefiles() -> Result<(), Failed> {
     all_is_well(&outcome, 2)
 }
 
-/// Clients that know conduits by name find the libraries, and are told which it is when they are compiled.
-fn as_a_conduit() -> Result<(), Failed> {
+/// The tree of an installation under the name of a conduit.
+fn conduit_tree() -> Result<PathBuf, Failed> {
     let prefix = tree::scratch("gasnet-installed").join("conduit");
     let _ = std::fs::remove_dir_all(&prefix);
+    good(&install_as_smp(&prefix))?;
+    Ok(prefix)
+}
+
+fn install_as_smp(prefix: &Path) -> Outcome {
     let install = Job::new(tree::workspace().join("x")).args(["install", "--gasnet-as", "smp", "--prefix"]);
-    good(&install.arg(&prefix).limit(600).run())?;
+    install.arg(prefix).limit(600).run()
+}
+
+/// Clients that know conduits by name find headers and libraries where they look, and are told which it is when they
+/// are compiled.
+fn as_a_conduit() -> Result<(), Failed> {
+    let prefix = conduit_tree()?;
     let source = tree::package().join("programs/gasnet/team.c");
     let text = "#include <gasnetex.h>\n#if !GASNET_CONDUIT_SMP\n#error none\n#endif\nint main(void) { return 0; }\n";
     let asks = prefix.join("asks.c");
@@ -159,13 +222,78 @@ fn as_a_conduit() -> Result<(), Failed> {
     let fragment = prefix.join("include/smp-conduit/smp-par.mak");
     let rule = "\t$(GASNET_CC) $(GASNET_CPPFLAGS) -o $@ $< $(GASNET_LIBS)";
     let (asks, source) = (asks.display(), source.display());
-    let makefile =
-        format!("include {}\nall: asks team\nasks: {asks}\n{rule}\nteam: {source}\n{rule}\n", fragment.display());
+    let makefile = format!(
+        "include {}\nall: asks team\nasks: {asks}\n{rule}\nteam: {source}\n{rule}\n\
+         told:\n\t@echo $(GASNET_LIBS) $(GASNET_DEFINES) $(GASNET_CFLAGS)\n",
+        fragment.display()
+    );
     std::fs::write(prefix.join("Makefile"), makefile)?;
     good(&Job::new("make").arg("all").directory(&prefix).run())?;
+    let told = Job::new("make").args(["-s", "told"]).directory(&prefix).run();
+    let words = ["-lgasnet-smp-par ", "-DGASNET_PAR ", "-DGASNET_CONDUIT_SMP=1", "-fPIC"];
+    if !words.iter().all(|word| told.stdout.contains(word)) || told.stdout.contains("-lgasnet-pellucid") {
+        return Err(told.describe().into());
+    }
     let line = format!("cc -fsyntax-only {asks} $(PKG_CONFIG_PATH=lib/pkgconfig pkg-config --cflags gasnet-smp-seq)");
     good(&Job::new("sh").arg("-c").arg(line).directory(&prefix).run())?;
-    all_is_well(&Job::oshrun(2).arg(prefix.join("team")).run(), 2)
+    all_is_well(&Job::oshrun(2).arg(prefix.join("team")).run(), 2)?;
+    files_of_a_conduit(&prefix)?;
+    by_cmake(&prefix)?;
+    // Another GASNet in the same place stays.
+    std::fs::remove_file(prefix.join("include/gasnet.h"))?;
+    std::fs::write(prefix.join("include/gasnet.h"), "another")?;
+    let refused = install_as_smp(&prefix);
+    let told = refused.stderr.contains("include/gasnet.h is of another GASNet");
+    if refused.code() != 0 && told { Ok(()) } else { Err(refused.describe().into()) }
+}
+
+/// What clients read without asking a tool: headers in `include`, libraries by name, a folder and compilers by paths.
+fn files_of_a_conduit(prefix: &Path) -> Result<(), Failed> {
+    let text = HEADERS.iter().fold(String::new(), |text, header| text + &format!("#include <{header}>\n"));
+    let source = prefix.join("headers.c");
+    std::fs::write(&source, text + "int main(void) { return 0; }\n")?;
+    let library = prefix.join("lib/libgasnet-smp-seq.a");
+    let built = Job::new("cc").args(["-DGASNET_SEQ", "-I"]).arg(prefix.join("include")).arg(source).arg("-o");
+    good(&built.arg(prefix.join("headers")).arg(library).args(["-lpthread", "-lm"]).run())?;
+    let file = std::fs::read_to_string(prefix.join("lib/pkgconfig/gasnet-smp-par.pc"))?;
+    let value =
+        |name: &str| file.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('=')).unwrap_or_default();
+    let right = Path::new(value("prefix")) == prefix
+        && !file.contains("pcfiledir")
+        && value("GASNET_LIBS").contains("-lgasnet-smp-par ")
+        && value("GASNET_DEFINES") == "-DGASNET_PAR -DGASNET_CONDUIT_SMP=1"
+        && value("GASNET_CFLAGS").contains("-fPIC")
+        && Path::new(value("GASNET_CC")).is_absolute()
+        && Path::new(value("GASNET_CXX")).is_absolute();
+    if right { Ok(()) } else { Err(file.into()) }
+}
+
+/// CMake finds what it looks for where Legion has it look: beside a `gasnet.h`.
+fn by_cmake(prefix: &Path) -> Result<(), Failed> {
+    if Command::new("cmake").arg("--version").output().is_err() {
+        println!("not tested: CMake is not here");
+        return Ok(());
+    }
+    let folder = prefix.join("cmake");
+    std::fs::create_dir_all(&folder)?;
+    let text = format!(
+        "cmake_minimum_required(VERSION 3.13)\nproject(client C)\n\
+         find_path(HERE gasnet.h PATHS {0}/include NO_DEFAULT_PATH)\n\
+         file(GLOB FRAGMENT ${{HERE}}/smp-conduit/smp-par.mak)\n\
+         file(STRINGS ${{FRAGMENT}} LIBS REGEX -lgasnet)\n\
+         string(REGEX MATCH \"-l(gasnet-smp-par)\" NAME \"${{LIBS}}\")\n\
+         find_library(PLACE ${{CMAKE_MATCH_1}} PATHS {0}/lib NO_DEFAULT_PATH)\n\
+         add_library(GASNet UNKNOWN IMPORTED)\n\
+         set_target_properties(GASNet PROPERTIES IMPORTED_LOCATION ${{PLACE}} \
+         INTERFACE_COMPILE_DEFINITIONS GASNET_PAR INTERFACE_INCLUDE_DIRECTORIES ${{HERE}})\n\
+         add_executable(client {1})\ntarget_link_libraries(client GASNet)\n",
+        prefix.display(),
+        tree::package().join("programs/gasnet/team.c").display()
+    );
+    std::fs::write(folder.join("CMakeLists.txt"), text)?;
+    good(&Job::new("cmake").args(["-S", ".", "-B", "made"]).directory(&folder).limit(120).run())?;
+    good(&Job::new("cmake").args(["--build", "made"]).directory(&folder).limit(120).run())?;
+    all_is_well(&Job::oshrun(2).arg(folder.join("made/client")).run(), 2)
 }
 
 fn static_library() -> Result<(), Failed> {
@@ -195,6 +323,25 @@ fn with_openshmem() -> Result<(), Failed> {
         if (works && (outcome.code() != 0 || !told)) || (!works && !refused) {
             return Err(outcome.describe().into());
         }
+    }
+    Ok(())
+}
+
+/// A library of `shmem_` routines over GASNet-1 is called as any such library may be: it is no other job.
+fn own_openshmem() -> Result<(), Failed> {
+    let folder = tree::scratch("gasnet-installed").join("own");
+    std::fs::create_dir_all(&folder)?;
+    let line = "flags=$(PKG_CONFIG_PATH=\"$2\" pkg-config --cflags gasnet-pellucid-par) &&
+        libs=$(PKG_CONFIG_PATH=\"$2\" pkg-config --libs gasnet-pellucid-par) &&
+        cc -shared -fPIC -DPROFILED $flags -o libsma.so \"$1\" $libs &&
+        cc -DPROGRAM -o program \"$1\" -L. -lsma -Wl,-rpath,\"$PWD\" $libs &&
+        cc -DPROGRAM -c -o main.o \"$1\" &&
+        cc $flags -o static main.o \"$1\" \"$2/../libgasnet-pellucid-par.a\" -lpthread -lm";
+    let source = tree::package().join("programs/gasnet/own_shmem.c");
+    let built = Job::new("sh").arg("-c").arg(line).arg("sh").arg(source).arg(tree::library("pkgconfig"));
+    good(&built.directory(&folder).run())?;
+    for program in ["program", "static"] {
+        all_is_well(&Job::oshrun(3).arg(folder.join(program)).run(), 3)?;
     }
     Ok(())
 }

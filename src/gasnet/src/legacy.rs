@@ -2,24 +2,19 @@
 #![allow(unsafe_code)]
 
 use crate::am::handler;
-use crate::coll::barrier::{Barrier, Name, outcome};
-use crate::coll::begin;
 use crate::endpoint::Endpoint;
-use crate::event::{self, gex_Event_Test};
 use crate::fail::{Section, refuse, unrestricted};
 use crate::place::{self, Place};
 use crate::rma;
 use crate::segment::{self, Segment};
 use crate::start::{self, Client, Mode};
-use crate::team::Team;
-use crate::types::{AmEntry, EventHandle, Rank, Tm, code, flag};
-use crate::{coll, op, progress, record, system, thread};
+use crate::types::{AmEntry, Rank, Tm, code, flag};
+use crate::{coll, hosts, op, record, system, thread};
 use pellucid_core::runtime;
 use pellucid_profile::recorder::Stamp;
 use std::ffi::{c_char, c_int, c_void};
 use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// `gasnet_handlerentry_t`
 #[derive(Debug)]
@@ -116,7 +111,7 @@ pub unsafe extern "C" fn gasnet_attach(table: *mut HandlerEntry, count: c_int, b
 static NEEDS_ATTACH: AtomicBool = AtomicBool::new(false);
 
 /// Refuses a call between `gasnet_init` and `gasnet_attach`.
-fn attached(routine: &'static str) {
+pub fn attached(routine: &'static str) {
     if NEEDS_ATTACH.load(Ordering::Relaxed) {
         refuse(
             routine,
@@ -214,19 +209,18 @@ pub struct NodeInfo {
     offset: isize,
 }
 
-/// `gasnet_getNodeInfo`: PEs of a host share memory; where the segment of one of mine is mapped here, less where it is
-/// there.
+/// `gasnet_getNodeInfo`: PEs of a supernode share memory; where the segment of one of mine is mapped here, less where
+/// it is there.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gasnet_getNodeInfo(table: *mut NodeInfo, count: c_int) -> c_int {
     unrestricted("gasnet_getNodeInfo");
-    let hosts = &runtime::world().hosts;
     for pe in 0..count.min(runtime::map().npes) {
-        let host = hosts.iter().rposition(|first| *first <= pe as u32).unwrap_or(0) as Rank;
+        let (host, supernode) = hosts::position(pe as Rank);
         let (base, bytes) = segment::attached(pe).unwrap_or_default();
         let local = place::local_address(pe, base, bytes) as usize;
         let offset = if local == 0 { 0 } else { local.wrapping_sub(base) as isize };
         // SAFETY: as many entries, says the caller.
-        unsafe { table.add(pe as usize).write(NodeInfo { host, supernode: host, offset }) };
+        unsafe { table.add(pe as usize).write(NodeInfo { host, supernode, offset }) };
     }
     code::OK
 }
@@ -249,116 +243,6 @@ pub unsafe extern "C" fn gasnet_memset(node: Rank, dest: *mut c_void, value: c_i
             }
         }
     });
-}
-
-/// A barrier between its notify and its wait.
-struct Notified {
-    event: EventHandle,
-    result: Arc<AtomicU64>,
-    id: c_int,
-    flags: c_int,
-}
-
-static NOTIFIED: Mutex<Option<Notified>> = Mutex::new(None);
-/// Whether there is one.
-static IS_NOTIFIED: AtomicBool = AtomicBool::new(false);
-
-/// Refuses a collective on the primordial team between notify and wait.
-pub fn no_barrier(routine: &'static str, team: &Team) {
-    if IS_NOTIFIED.load(Ordering::Relaxed) && ptr::eq(team, start::client().team) {
-        refuse(
-            routine,
-            "called on the primordial team between gasnet_barrier_notify and gasnet_barrier_wait: collectives and \
-             GASNet-1 barriers of a team do not mix",
-        )
-    }
-}
-/// What the last barrier found.
-static LAST: AtomicU64 = AtomicU64::new(0);
-
-fn notified() -> MutexGuard<'static, Option<Notified>> {
-    NOTIFIED.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-const ANONYMOUS: c_int = 1;
-const MISMATCH: c_int = 2;
-
-/// `gasnet_barrier_notify`
-#[unsafe(no_mangle)]
-pub extern "C" fn gasnet_barrier_notify(id: c_int, flags: c_int) {
-    const R: &str = "gasnet_barrier_notify";
-    unrestricted(R);
-    attached(R);
-    let mut notified = notified();
-    if notified.is_some() {
-        refuse(R, "called a second time without gasnet_barrier_wait in between")
-    }
-    let name = match flags {
-        _ if flags & MISMATCH != 0 => Name::Mismatch,
-        _ if flags & ANONYMOUS != 0 => Name::Anonymous,
-        _ => Name::Is(id),
-    };
-    let (barrier, result) = Barrier::new(start::client().team, name);
-    let event = record::sampled(op!(OLD_NOTIFY), -1, 0, 0, || begin(Box::new(barrier)));
-    *notified = Some(Notified { event, result, id, flags });
-    IS_NOTIFIED.store(true, Ordering::Relaxed);
-}
-
-/// Whether what a PE waits with fits what it has notified and what the barrier has found.
-fn compare(notified: &Notified, id: c_int, flags: c_int) -> c_int {
-    IS_NOTIFIED.store(false, Ordering::Relaxed);
-    let found = outcome(&notified.result);
-    LAST.store(notified.result.load(Ordering::Acquire), Ordering::Release);
-    let differs = flags != notified.flags || (flags == 0 && id != notified.id);
-    if differs || found == Name::Mismatch { code::BARRIER_MISMATCH } else { code::OK }
-}
-
-fn take(routine: &'static str) -> Notified {
-    unrestricted(routine);
-    notified().take().unwrap_or_else(|| refuse(routine, "called without gasnet_barrier_notify before"))
-}
-
-/// `gasnet_barrier_wait`
-#[unsafe(no_mangle)]
-pub extern "C" fn gasnet_barrier_wait(id: c_int, flags: c_int) -> c_int {
-    const R: &str = "gasnet_barrier_wait";
-    let notified = take(R);
-    record::timed(op!(OLD_WAIT), -1, 0, 0, || event::finish(R, notified.event));
-    compare(&notified, id, flags)
-}
-
-/// `gasnet_barrier_try`
-#[unsafe(no_mangle)]
-pub extern "C" fn gasnet_barrier_try(id: c_int, flags: c_int) -> c_int {
-    const R: &str = "gasnet_barrier_try";
-    let taken = take(R);
-    progress::try_once(R);
-    if gex_Event_Test(taken.event) != code::OK {
-        *notified() = Some(taken);
-        return code::NOT_READY;
-    }
-    compare(&taken, id, flags)
-}
-
-/// `gasnet_barrier`
-#[unsafe(no_mangle)]
-pub extern "C" fn gasnet_barrier(id: c_int, flags: c_int) -> c_int {
-    gasnet_barrier_notify(id, flags);
-    gasnet_barrier_wait(id, flags)
-}
-
-/// `gasnet_barrier_result`: the name of the last barrier, 0 where it had one.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn gasnet_barrier_result(id: *mut c_int) -> c_int {
-    unrestricted("gasnet_barrier_result");
-    match outcome(&LAST) {
-        Name::Is(name) => {
-            // SAFETY: a place for the answer, says the caller.
-            unsafe { id.write(name) };
-            0
-        }
-        _ => 1,
-    }
 }
 
 /// `gasnet_set_waitmode`: a hint; waits spin, yield and nap by themselves.

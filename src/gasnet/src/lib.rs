@@ -6,7 +6,7 @@
 //! | [`types`] | types and constants of the headers in `include/gasnet` |
 //! | [`fail`] | the rules: what may be called where, and what happens otherwise |
 //! | [`thread`] | what is kept for each thread |
-//! | [`start`], [`local_job`], [`settings`], [`client`], [`exit`], [`system`] | start and end, the client, the job and its hosts |
+//! | [`start`], [`local_job`], [`settings`], [`client`], [`exit`], [`system`], [`hosts`] | start and end, the client, the job and its hosts |
 //! | [`endpoint`], [`segment`], [`team`] | endpoints, their memory, ordered sets of them |
 //! | [`place`] | which PE and memory a call means |
 //! | [`am`] | active messages |
@@ -14,9 +14,9 @@
 //! | [`coll`] | barriers, broadcast, reductions |
 //! | [`atomic`], [`vis`] | atomics domains; vectors, index lists and strides |
 //! | [`lock`] | handler-safe locks |
-//! | [`legacy`] | the GASNet-1 interface |
+//! | [`legacy`], [`named_barrier`] | the GASNet-1 interface |
 //! | [`kind`] | kinds of memory, of which there is that of hosts |
-//! | [`tools`] | GASNet tools that are functions |
+//! | [`tools`], [`number`], [`debug`] | GASNet tools that are functions |
 //! | [`progress`] | moving things on, and waiting |
 //! | [`record`], [`site`], [`asked`] | what the profile hears of it, where the client called, whose reply is waited for |
 //!
@@ -43,16 +43,20 @@ pub mod asked;
 pub mod atomic;
 pub mod client;
 pub mod coll;
+pub mod debug;
 pub mod emulated;
 pub mod endpoint;
 pub mod event;
 pub mod exit;
 pub mod fail;
+pub mod hosts;
 pub mod kind;
 pub mod legacy;
 pub mod local_job;
 pub mod lock;
+pub mod named_barrier;
 pub mod nbi;
+pub mod number;
 pub mod place;
 pub mod progress;
 pub mod record;

@@ -124,9 +124,10 @@ pub extern "C" fn gasnet_getMaxGlobalSegmentSize() -> usize {
 /// A function of the client's that is told of its segment: address, bytes.
 pub type Hook = Option<unsafe extern "C" fn(*mut c_void, usize)>;
 
-/// `gasnet_client_attach_hook`
-#[unsafe(no_mangle)]
-pub static mut gasnet_client_attach_hook: Hook = None;
+unsafe extern "C" {
+    /// Of the client's, or of `shim/hooks.c`.
+    static gasnet_client_attach_hook: Hook;
+}
 
 /// Takes memory of different sizes on the PEs of the job and tells all of all. `None` where one has no room.
 pub fn attach(routine: &'static str, team: &'static Team, bytes: usize) -> Option<&'static Segment> {

@@ -6,11 +6,12 @@ use pellucid_core::base::size;
 use pellucid_core::runtime;
 
 /// Variables that are honoured, and what for.
-pub const KNOWN: [(&str, &str); 6] = [
+pub const KNOWN: [(&str, &str); 7] = [
     ("GASNET_PSHM_NODES", "PEs to start where no launcher has started the program"),
     ("GASNET_MAX_SEGSIZE", "bytes of a segment at most, with suffix k, m, g, t"),
     ("GASNET_EXITTIMEOUT", "seconds that gasnet_exit gives the other PEs to come to theirs, 4 at most"),
     ("GASNET_BACKTRACE", "1: a PE that ends the job because of a fault shows its stack, as with SHMEM_ABORT=trace"),
+    ("GASNET_FREEZE_ON_ERROR", "1: gasnett_freezeForDebuggerErr waits for a debugger"),
     ("GASNET_VERBOSEENV", "1: show the variables that are honoured, at the start"),
     ("GASNET_QUIET", "1: say nothing of variables that are not honoured"),
 ];
@@ -99,7 +100,8 @@ pub fn tell() {
     }
     for (name, _) in std::env::vars_os() {
         let name = name.to_string_lossy();
-        if name.starts_with("GASNET_") && !KNOWN.iter().any(|(known, _)| *known == name) {
+        let is_known = KNOWN.iter().any(|(known, _)| *known == name) || name.starts_with("GASNET_MAXIMIZE_");
+        if name.starts_with("GASNET_") && !is_known {
             pellucid_core::say!("pellucid: {name} is set, and not honoured (docs/gasnet.md lists what is)");
         }
     }

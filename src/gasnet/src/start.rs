@@ -2,11 +2,11 @@
 #![allow(unsafe_code)]
 
 use crate::am::handler;
-use crate::coll;
 use crate::endpoint::Endpoint;
 use crate::fail::{need, refuse};
 use crate::team::Team;
-use crate::types::{Flags, PAGE};
+use crate::types::{Flags, PAGE, Rank};
+use crate::{coll, hosts};
 use pellucid_core::base::env;
 use pellucid_core::memory::allocator::Allocator;
 use pellucid_core::memory::heap;
@@ -44,6 +44,8 @@ pub struct Client {
     area: Area,
     /// First addresses of the PEs' heaps, where they are not all the same.
     bases: Option<Vec<usize>>,
+    /// The number of each PE's host ([`crate::hosts`]).
+    pub hosts: Vec<Rank>,
 }
 
 /// The part of the symmetric heap that clients' segments are taken from. Each PE has its own books of its own part.
@@ -150,8 +152,8 @@ pub fn begin(routine: &'static str, name: CString, flags: Flags, mode: Mode) -> 
     let map = runtime::map();
     let endpoint = Endpoint::primordial();
     let team = Team::world(endpoint, map.npes as u32, map.me as u32);
-    let client = Client { name, flags, mode, cdata: AtomicPtr::default(), endpoint, team, area, bases: None };
-    let client = with_bases(routine, client);
+    let (bases, hosts) = bases_and_hosts(routine, team);
+    let client = Client { name, flags, mode, cdata: AtomicPtr::default(), endpoint, team, area, bases, hosts };
     let client = CLIENT.get_or_init(|| client);
     if let Some(bases) = &client.bases {
         BASES.store(std::ptr::from_ref(bases).cast_mut(), Ordering::Release);
@@ -185,20 +187,25 @@ fn area(routine: &'static str, most: Option<u64>) -> Area {
     Area { base: base as usize + HEAD, books }
 }
 
-/// Heaps are at one address where the kernel allows; where not, each PE has to know all.
-fn with_bases(routine: &'static str, client: Client) -> Client {
-    let mine = runtime::map().heap_base;
-    let all = coll::gather_all(routine, client.team, &mine.to_ne_bytes());
-    let bases = all.iter().map(|bytes| usize::from_ne_bytes(bytes[..].try_into().unwrap_or_default()));
-    let bases: Vec<usize> = bases.collect();
-    let differ = bases.iter().any(|base| *base != mine);
-    Client { bases: differ.then_some(bases), ..client }
+/// Heaps are at one address where the kernel allows; where not, each PE has to know all. With that go the hosts.
+fn bases_and_hosts(routine: &'static str, team: &'static Team) -> (Option<Vec<usize>>, Vec<Rank>) {
+    let mine = [runtime::map().heap_base as u64, hosts::identity()];
+    let mine: Vec<u8> = mine.iter().flat_map(|word| word.to_ne_bytes()).collect();
+    let all = coll::gather_all(routine, team, &mine);
+    let word = |bytes: &[u8], at: usize| {
+        bytes.get(at..).and_then(|rest| rest.first_chunk()).map_or(0, |word| u64::from_ne_bytes(*word))
+    };
+    let bases: Vec<usize> = all.iter().map(|bytes| word(bytes, 0) as usize).collect();
+    let identities: Vec<u64> = all.iter().map(|bytes| word(bytes, 8)).collect();
+    let differ = bases.iter().any(|base| *base != runtime::map().heap_base);
+    (differ.then_some(bases), hosts::number(&identities))
 }
 
-/// This library holds OpenSHMEM, too. Another one in the same program would be another job.
+/// This library holds OpenSHMEM, too. A libsma of Pellucid's in front of it would be another job. It is known by a name
+/// that no other library has: clients may have `shmem_` routines of their own, and be called `libsma`.
 fn check_alone(routine: &'static str) {
     // SAFETY: a name of the program's, and an address of code.
-    let other = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"pshmem_init".as_ptr()) };
+    let other = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"pellucid_fortran_my_pe".as_ptr()) };
     let object = |address: *const c_void| {
         // SAFETY: zeroes are a value of it; the address is one of code.
         let (info, found) = unsafe {
@@ -214,13 +221,11 @@ fn check_alone(routine: &'static str) {
     }
     // SAFETY: a string of the loader's.
     let name = unsafe { std::ffi::CStr::from_ptr(name) }.to_string_lossy();
-    if name.contains("libsma") {
-        refuse(
-            routine,
-            format!(
-                "the program finds shmem_ routines in {name} first: libgasnet-pellucid has them too, and is to be \
-                 linked before it (or instead)"
-            ),
-        )
-    }
+    refuse(
+        routine,
+        format!(
+            "the program finds shmem_ routines in {name} first: libgasnet-pellucid has them too, and is to be linked \
+             before it (or instead)"
+        ),
+    )
 }

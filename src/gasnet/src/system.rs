@@ -1,12 +1,11 @@
-//! The job and its hosts, errors, and what a client asks of its process.
+//! The job, errors, and what a client asks of its process.
 #![allow(unsafe_code)]
 
 use crate::fail::initialized;
 use crate::start;
-use crate::types::{Rank, RankInfo, code};
+use crate::types::{Rank, code};
 use pellucid_core::runtime;
 use std::ffi::{CStr, c_char, c_int};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 static VERBOSE: AtomicBool = AtomicBool::new(true);
@@ -52,80 +51,17 @@ pub extern "C" fn gex_System_QueryJobSize() -> Rank {
 /// `gex_System_QueryMaxThreads`
 #[unsafe(no_mangle)]
 pub extern "C" fn gex_System_QueryMaxThreads() -> u64 {
-    if start::client().mode == start::Mode::Seq { 1 } else { 1 << 20 }
+    if start::client().mode == start::Mode::Seq { 1 } else { MAX_THREADS }
 }
+
+/// Threads in calls at a time: `GASNETT_MAX_THREADS` of the header. What is kept for one has no table that could be
+/// full: this is what clients may size theirs by.
+const MAX_THREADS: u64 = 1024;
 
 /// `gex_System_QueryHiddenAMConcurrencyLevel`: handlers run in the client's threads only.
 #[unsafe(no_mangle)]
 pub extern "C" fn gex_System_QueryHiddenAMConcurrencyLevel() -> c_int {
     0
-}
-
-/// The PEs that this one shares memory with.
-fn neighbours() -> &'static [RankInfo] {
-    static ALL: OnceLock<Vec<RankInfo>> = OnceLock::new();
-    ALL.get_or_init(|| {
-        let m = runtime::map();
-        (m.first_pe..m.first_pe + m.local_pes as i32).map(|pe| RankInfo { jobrank: pe as Rank }).collect()
-    })
-}
-
-unsafe fn tell_neighbours(info_p: *mut *const RankInfo, count_p: *mut Rank, mine_p: *mut Rank) {
-    let (all, m) = (neighbours(), runtime::map());
-    // SAFETY: places for the answers or null, says the caller.
-    unsafe {
-        if !info_p.is_null() {
-            info_p.write(all.as_ptr());
-        }
-        if !count_p.is_null() {
-            count_p.write(all.len() as Rank);
-        }
-        if !mine_p.is_null() {
-            mine_p.write((m.me - m.first_pe) as Rank);
-        }
-    }
-}
-
-/// `gex_System_QueryNbrhdInfo`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn gex_System_QueryNbrhdInfo(
-    info_p: *mut *const RankInfo,
-    count_p: *mut Rank,
-    mine_p: *mut Rank,
-) {
-    initialized("gex_System_QueryNbrhdInfo");
-    // SAFETY: the caller's.
-    unsafe { tell_neighbours(info_p, count_p, mine_p) };
-}
-
-/// `gex_System_QueryHostInfo`: the PEs of a host are those that share memory.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn gex_System_QueryHostInfo(info_p: *mut *const RankInfo, count_p: *mut Rank, mine_p: *mut Rank) {
-    initialized("gex_System_QueryHostInfo");
-    // SAFETY: the caller's.
-    unsafe { tell_neighbours(info_p, count_p, mine_p) };
-}
-
-/// `gex_System_QueryMyPosition`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn gex_System_QueryMyPosition(
-    nbrhds_p: *mut Rank,
-    nbrhd_p: *mut Rank,
-    hosts_p: *mut Rank,
-    host_p: *mut Rank,
-) {
-    initialized("gex_System_QueryMyPosition");
-    let hosts = &runtime::world().hosts;
-    let me = runtime::map().me as u32;
-    let mine = hosts.iter().rposition(|first| *first <= me).unwrap_or(0) as Rank;
-    for (place, value) in
-        [(nbrhds_p, hosts.len() as Rank), (nbrhd_p, mine), (hosts_p, hosts.len() as Rank), (host_p, mine)]
-    {
-        if !place.is_null() {
-            // SAFETY: a place for the answer, says the caller.
-            unsafe { place.write(value) };
-        }
-    }
 }
 
 /// `gasnet_getenv`: the launchers pass the environment on.

@@ -3,6 +3,7 @@
 #![allow(unsafe_code)]
 
 use crate::fail::refuse;
+use crate::number::{self, in_words};
 use crate::settings;
 use pellucid_core::os::process;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
@@ -11,7 +12,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// # Safety
 /// A string of C, or null.
-unsafe fn text(at: *const c_char) -> Option<String> {
+pub unsafe fn text(at: *const c_char) -> Option<String> {
     // SAFETY: the caller's.
     (!at.is_null()).then(|| unsafe { CStr::from_ptr(at) }.to_string_lossy().into_owned())
 }
@@ -38,6 +39,25 @@ pub unsafe extern "C" fn gasnett_setenv(name: *const c_char, value: *const c_cha
     unsafe { libc::setenv(name, value, 1) };
 }
 
+/// `gasnett_unsetenv`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn gasnett_unsetenv(name: *const c_char) {
+    // SAFETY: the caller's.
+    unsafe { libc::unsetenv(name) };
+}
+
+/// `gasnett_getenv_withdefault`: what is taken is shown where that is asked for.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn gasnett_getenv_withdefault(name: *const c_char, otherwise: *const c_char) -> *mut c_char {
+    // SAFETY: strings of C, or null, says the caller.
+    unsafe {
+        let set = libc::getenv(name);
+        let value = if set.is_null() { otherwise.cast_mut() } else { set };
+        gasnett_envstr_display(name, value, set.is_null().into());
+        value
+    }
+}
+
 /// `gasnett_getenv_yesno_withdefault`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gasnett_getenv_yesno_withdefault(name: *const c_char, otherwise: c_int) -> c_int {
@@ -50,34 +70,12 @@ pub unsafe extern "C" fn gasnett_getenv_yesno_withdefault(name: *const c_char, o
     }
 }
 
-/// A number with a fraction and a suffix of sizes. Without a suffix it counts units; with unit 0 there are no suffixes.
-fn number(value: &str, unit: u64) -> Option<i64> {
-    let value = value.trim();
-    let digits = value.strip_prefix("0x").or_else(|| value.strip_prefix("0X"));
-    if let Some(digits) = digits {
-        return i64::from_str_radix(digits, 16).ok();
-    }
-    if unit == 0 {
-        return value.parse().ok();
-    }
-    let plain = value.strip_suffix(['b', 'B']).unwrap_or(value);
-    let (plain, factor) = match plain.chars().last()?.to_ascii_lowercase() {
-        'k' => (&plain[..plain.len() - 1], 1u64 << 10),
-        'm' => (&plain[..plain.len() - 1], 1 << 20),
-        'g' => (&plain[..plain.len() - 1], 1 << 30),
-        't' => (&plain[..plain.len() - 1], 1 << 40),
-        _ if plain.len() < value.len() => (plain, 1),
-        _ => (plain, unit),
-    };
-    plain.trim().parse::<f64>().ok().map(|count| (count * factor as f64) as i64)
-}
-
 /// `gasnett_getenv_int_withdefault`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gasnett_getenv_int_withdefault(name: *const c_char, otherwise: i64, unit: u64) -> i64 {
     // SAFETY: the caller's.
     let Some(value) = (unsafe { variable(name) }) else { return otherwise };
-    number(&value, unit)
+    number::parse(&value, unit)
         .unwrap_or_else(|| refuse("gasnett_getenv_int_withdefault", format!("the value {value} is no number")))
 }
 
@@ -100,7 +98,7 @@ pub unsafe extern "C" fn gasnett_getenv_dbl_withdefault(name: *const c_char, oth
 pub unsafe extern "C" fn gasnett_parse_int(from: *const c_char, unit: u64) -> i64 {
     // SAFETY: the caller's.
     let value = unsafe { text(from) }.unwrap_or_default();
-    number(&value, unit).unwrap_or_else(|| refuse("gasnett_parse_int", format!("{value} is no number")))
+    number::parse(&value, unit).unwrap_or_else(|| refuse("gasnett_parse_int", format!("{value} is no number")))
 }
 
 /// `gasnett_verboseenv`
@@ -136,17 +134,6 @@ pub unsafe extern "C" fn gasnett_envint_display(name: *const c_char, value: i64,
 pub unsafe extern "C" fn gasnett_envdbl_display(name: *const c_char, value: f64, is_default: c_int) {
     // SAFETY: see above.
     unsafe { display(text(name), &value.to_string(), is_default) };
-}
-
-/// A number in words; a size with its unit, where it is a multiple of that.
-fn in_words(value: i64, is_size: bool) -> String {
-    const UNITS: [(u64, &str); 4] = [(1 << 40, "TB"), (1 << 30, "GB"), (1 << 20, "MB"), (1 << 10, "KB")];
-    let unit = UNITS.iter().find(|(unit, _)| is_size && value != 0 && value.unsigned_abs().is_multiple_of(*unit));
-    match unit {
-        Some((unit, name)) => format!("{} {name}", value / *unit as i64),
-        None if is_size => format!("{value} B"),
-        None => value.to_string(),
-    }
 }
 
 /// Writes a text where there is room; gives its bytes, without the zero behind.
@@ -225,44 +212,11 @@ pub extern "C" fn gasnett_set_affinity(rank: c_int) {
     }
 }
 
-/// `gasnett_maximize_rlimits`: raises limits as far as this process may; nonzero where all could be.
-#[unsafe(no_mangle)]
-pub extern "C" fn gasnett_maximize_rlimits() -> c_int {
-    let limits = [libc::RLIMIT_AS, libc::RLIMIT_DATA, libc::RLIMIT_STACK, libc::RLIMIT_NOFILE, libc::RLIMIT_RSS];
-    let raised = limits.into_iter().all(|which| {
-        let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-        // SAFETY: a limit of this process.
-        unsafe {
-            libc::getrlimit(which, &raw mut limit) == 0 && {
-                limit.rlim_cur = limit.rlim_max;
-                libc::setrlimit(which, &raw const limit) == 0
-            }
-        }
-    });
-    raised.into()
-}
-
 /// `gasnett_flush_streams`
 #[unsafe(no_mangle)]
 pub extern "C" fn gasnett_flush_streams() {
     process::flush_streams();
 }
-
-/// `gasnett_print_backtrace`: 0 where something was written.
-#[unsafe(no_mangle)]
-pub extern "C" fn gasnett_print_backtrace(fd: c_int) -> c_int {
-    let mut frames = [std::ptr::null_mut::<c_void>(); 64];
-    // SAFETY: room for as many frames.
-    unsafe {
-        let count = libc::backtrace(frames.as_mut_ptr(), frames.len() as c_int);
-        libc::backtrace_symbols_fd(frames.as_ptr(), count, fd);
-        c_int::from(count == 0)
-    }
-}
-
-/// `gasnett_backtrace_init`: the C library finds the program itself.
-#[unsafe(no_mangle)]
-pub extern "C" fn gasnett_backtrace_init(_: *const c_char) {}
 
 /// `gasnett_mmap`
 #[unsafe(no_mangle)]
@@ -428,34 +382,9 @@ pub unsafe extern "C" fn gasnett_format_putsgets(
     }
 }
 
-/// `gasnett_backtrace_type_t`
-#[derive(Debug)]
-#[repr(C)]
-pub struct BacktraceType {
-    name: *const c_char,
-    function: Option<unsafe extern "C" fn(c_int) -> c_int>,
-    threads: c_int,
-}
-
-// SAFETY: the client sets it before it starts threads.
-unsafe impl Sync for BacktraceType {}
-
-/// `gasnett_backtrace_user`: not read, since the library finds stacks itself.
-#[unsafe(no_mangle)]
-pub static mut gasnett_backtrace_user: BacktraceType =
-    BacktraceType { name: std::ptr::null(), function: None, threads: 0 };
-
 /// The end of `gasnett_fatalerror`, whose text `shim/fatal.c` has put together.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pellucid_gex_fatal_text(from: *const c_char) -> ! {
     // SAFETY: a string of the shim's.
     refuse("gasnett_fatalerror", unsafe { text(from) }.unwrap_or_default())
 }
-
-unsafe extern "C" {
-    fn pellucid_gex_fatal(format: *const c_char, ...) -> !;
-}
-
-/// Has the shim's function be part of the library.
-#[used]
-static FATAL: unsafe extern "C" fn(*const c_char, ...) -> ! = pellucid_gex_fatal;

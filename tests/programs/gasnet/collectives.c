@@ -85,6 +85,33 @@ static void of_lists(size_t count, int flags)
     free(one), free(other), free(many), free(more), free(to), free(from);
 }
 
+/* Barriers of teams beside that of the job, each with its own name, and each once a time only. */
+static void barriers_of_teams(void)
+{
+    gex_TM_t all, half;
+    int id, result, expected, i;
+    gasnet_QueryGexObjects(NULL, NULL, &all, NULL);
+    CHECK(all == GASNET_TEAM_ALL);
+    gex_TM_Split(&half, all, (int)(me % 2), (int)me, NULL, 0, GEX_FLAG_TM_NO_SCRATCH);
+    for (i = 0; i < 20; i++) {
+        gasnet_coll_barrier_notify(half, (int)(me % 2), 0);
+        gasnet_coll_barrier_notify(GASNET_TEAM_ALL, i, GASNET_BARRIERFLAG_UNNAMED);
+        if (me % 2 == 0)
+            CHECK(gasnet_barrier_wait(i, GASNET_BARRIERFLAG_UNNAMED) == GASNET_OK);
+        while ((result = gasnet_coll_barrier_try(half, (int)(me % 2), 0)) == GASNET_ERR_NOT_READY)
+            ;
+        CHECK(result == GASNET_OK);
+        CHECK(gasnet_coll_barrier_result(half, &id) == 0 && id == (int)(me % 2));
+        if (me % 2 == 1)
+            CHECK(gasnet_coll_barrier_wait(all, 77, GASNET_BARRIERFLAG_UNNAMED) == GASNET_OK);
+        CHECK(gasnet_barrier_result(&id) != 0);
+    }
+    expected = gex_TM_QuerySize(half) > 1 ? GASNET_ERR_BARRIER_MISMATCH : GASNET_OK;
+    CHECK(gasnet_coll_barrier(half, (int)me, 0) == expected);
+    CHECK(gasnet_coll_barrier(half, 4, GASNET_BARRIERFLAG_ANONYMOUS | GASNET_BARRIERFLAG_IMAGES) == GASNET_OK);
+    CHECK(gex_TM_Destroy(half, NULL, 0) == 0);
+}
+
 int main(int argc, char **argv)
 {
     static const int in[] = {GASNET_COLL_IN_NOSYNC, GASNET_COLL_IN_MYSYNC, GASNET_COLL_IN_ALLSYNC};
@@ -102,6 +129,7 @@ int main(int argc, char **argv)
                 all_of_them(counts[k], in[i] | out[j] | GASNET_COLL_LOCAL);
                 of_lists(counts[k], in[i] | out[j] | (k % 2 ? GASNET_COLL_SINGLE : GASNET_COLL_LOCAL));
             }
+    barriers_of_teams();
     CHECK(gasnet_barrier(7, 0) == GASNET_OK);
     printf("rank %u: all is well\n", (unsigned)me);
     fflush(stdout);

@@ -6,7 +6,7 @@ use super::begin;
 use super::reduce::{Operation, ReduceFn, USER_NC};
 use super::tree::{Tree, Ways};
 use crate::fail::{refuse, unrestricted};
-use crate::legacy::no_barrier;
+use crate::named_barrier::no_barrier;
 use crate::team::Team;
 use crate::types::{Dt, EventHandle, Flags, Op, Rank, Tm};
 use crate::{op, record};

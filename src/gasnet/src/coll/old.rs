@@ -6,7 +6,7 @@
 use super::barrier::{Barrier, Name};
 use super::{gather_all, run};
 use crate::fail::{refuse, unrestricted};
-use crate::legacy::no_barrier;
+use crate::named_barrier::no_barrier;
 use crate::team::Team;
 use crate::types::{Rank, Tm};
 use crate::{op, record};
