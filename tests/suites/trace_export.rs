@@ -1,7 +1,7 @@
 //! `oshprof trace DIR --to otlp --endpoint URL`: a collector of OpenTelemetry that others have made takes the spans of
 //! a trace and hands them on.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use harness::collector::{Collector, Request, rotel};
 use harness::compile::Build;
@@ -131,6 +131,43 @@ fn slices(json: &str) -> Vec<Slice> {
         }
     }
     all
+}
+
+/// What calls take, from when to when, and where regions begin and end.
+type Thread = (BTreeSet<(u64, u64)>, Vec<u64>);
+
+/// Calls, folded ones and regions of a thread are beside or within each other, in whatever chunks of the file they are.
+#[test]
+fn nothing_of_a_thread_lies_across_something_else() {
+    let folder = tree::fresh("trace-nested");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let program = Build::program("tools/trace_nested.c").build();
+    for detail in ["auto", "full"] {
+        let job = Job::oshrun(2).env("SHMEM_TRACE_DETAIL", detail).args(["--trace", detail]).arg(&program);
+        job.directory(&folder).run().expect_code(0);
+        let job = Job::new(tree::tool("oshprof")).args(["trace", detail, "--to", "csv", "-o", "-"]).directory(&folder);
+        let csv = job.run().expect_code(0).stdout;
+        let mut threads: BTreeMap<&str, Thread> = BTreeMap::new();
+        for line in csv.lines().skip(1) {
+            let fields: Vec<&str> = line.split(',').collect();
+            let [begin, took] = [6, 7].map(|at: usize| fields[at].parse::<u64>().expect("a number"));
+            let (spans, regions) = threads.entry(fields[5]).or_default();
+            match fields[0] {
+                "region begin" | "region end" => regions.push(begin),
+                _ => drop(spans.insert((begin, begin + took))),
+            }
+        }
+        assert_eq!(threads.len(), 2, "{detail}");
+        for (spans, regions) in threads.values() {
+            assert_eq!(regions.len(), 8000, "{detail}");
+            let across = spans.iter().zip(spans.iter().skip(1)).find(|(one, next)| next.0 < one.1);
+            assert_eq!(across, None, "{detail}");
+            for &at in regions {
+                let before = spans.range(..(at, 0)).next_back();
+                assert!(before.is_none_or(|(_, end)| *end <= at), "{detail}: {before:?} and a region at {at}");
+            }
+        }
+    }
 }
 
 #[test]

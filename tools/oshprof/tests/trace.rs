@@ -268,7 +268,7 @@ fn perfetto() {
     let first = [(400, 1), (450, 3), (500, 1), (700, 2), (800, 1), (801, 2), (900, 1), (1000, 2)];
     let second = [(0, 1), (90, 2), (0, 1), (90, 2), (100, 1), (650, 2)];
     assert_eq!(kinds, [&first[..], &second].concat());
-    let (from, to) = (of(&events[2].1, 47).expect("an arrow"), of(&events[12].1, 48).expect("its end"));
+    let (from, to) = (of(&events[2].1, 47).expect("an arrow"), of(&events[13].1, 48).expect("its end"));
     assert_eq!(from, to);
     // Two processes and their threads.
     assert_eq!(packets.iter().filter(|p| of(p, 60).is_some()).count(), 4);
@@ -335,7 +335,10 @@ for packet in trace.packet:
             event(700, "SLICE_END", "", 0, 0),
         ]
     );
-    assert!(read.contains(&event(100, "SLICE_BEGIN", "shmem_signal_wait_until", 0, 1)), "{read:?}");
+    // The arrow ends where the wait does: it begins before what it waits for.
+    assert!(read.contains(&event(100, "SLICE_BEGIN", "shmem_signal_wait_until", 0, 0)), "{read:?}");
+    let ends: Vec<_> = read.iter().filter(|event| event[3][1] == 1).collect();
+    assert!(matches!(ends[..], [end] if end[1] == "TYPE_SLICE_END" && end[0].as_u64() >= Some(500)), "{read:?}");
     assert_eq!(read.len(), 14);
 }
 

@@ -273,8 +273,8 @@ impl Recorded {
     }
 
     /// The whole run. Of several threads some may work while others are in the library: then what they did outside of
-    /// it tells. Profiles of earlier versions know the time on cores of all of them only, and of those in the library at
-    /// most what they did not wait without a core.
+    /// it tells. Profiles of earlier versions know the time on cores of all of them only, and of those in the library
+    /// at most what they did not wait without a core.
     pub(super) fn run(&self, pe: &Pe) -> Parts {
         let parts = self.whole.of(pe.main_ns());
         if pe.threads <= 1 {

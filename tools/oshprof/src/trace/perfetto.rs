@@ -149,7 +149,7 @@ impl Sequence<'_> {
         let track = self.thread(event.thread, out)?;
         let times = self.regions.entry(event.thread).or_default().note(&event.what);
         if matches!(event.what, What::RegionEnd(_)) {
-            return (0..times).try_for_each(|_| self.end(event.end_ns, track, out));
+            return (0..times).try_for_each(|_| self.end(event.end_ns, track, None, out));
         }
         let mut interned = Message::default();
         let name = rows::name(event);
@@ -185,9 +185,6 @@ impl Sequence<'_> {
         for &id in from {
             body = body.fixed(EVENT_FLOW, id);
         }
-        if let Some(id) = to {
-            body = body.fixed(EVENT_FLOW_END, id);
-        }
         let mut begin = Message::default()
             .number(PACKET_TIMESTAMP, event.start_ns)
             .number(PACKET_SEQUENCE, self.id)
@@ -197,11 +194,16 @@ impl Sequence<'_> {
         }
         packet(&begin.message(PACKET_TRACK_EVENT, &body), out)?;
         let lasts = matches!(event.what, What::Call(_) | What::Unreturned(_) | What::Calls(_));
-        if lasts { self.end(event.end_ns, track, out) } else { Ok(()) }
+        if lasts { self.end(event.end_ns, track, to, out) } else { Ok(()) }
     }
 
-    fn end(&self, ns: u64, track: u64, out: &mut dyn Write) -> io::Result<()> {
-        let body = Message::default().number(EVENT_TYPE, SLICE_END).number(EVENT_TRACK, track);
+    /// The end of the innermost slice, which is where an arrow to it ends: a wait may have begun before what it waits
+    /// for, and arrows whose end is before their begin are not drawn.
+    fn end(&self, ns: u64, track: u64, arrow: Option<u64>, out: &mut dyn Write) -> io::Result<()> {
+        let mut body = Message::default().number(EVENT_TYPE, SLICE_END).number(EVENT_TRACK, track);
+        if let Some(id) = arrow {
+            body = body.fixed(EVENT_FLOW_END, id);
+        }
         let end = Message::default()
             .number(PACKET_TIMESTAMP, ns)
             .number(PACKET_SEQUENCE, self.id)

@@ -41,11 +41,14 @@ impl TraceFile {
     pub fn decode(&self, bytes: &[u8], problems: &mut Vec<ReadError>, mut visit: impl FnMut(&Event)) {
         let is_truncation = |problem: &ReadError| matches!(problem, ReadError::Truncated { .. });
         let before = problems.len();
+        let mut open = Open::default();
         for chunk in self.chunks(bytes, problems) {
-            if let Err(problem) = self.records(bytes, &chunk, &mut visit) {
+            if let Err(problem) = self.records(bytes, &chunk, &mut open, &mut visit) {
+                open.held.release(&mut visit);
                 problems.push(problem);
             }
         }
+        open.held.release(&mut visit);
         self.unreturned().iter().for_each(&mut visit);
         if let Some(written) = self.facts.closed {
             let wrong = self.wrong_length(bytes.len(), HEAD_BYTES + written as usize * CHUNK_BYTES);
@@ -158,24 +161,30 @@ impl TraceFile {
         Ok(Some(chunk))
     }
 
-    fn records(&self, bytes: &[u8], chunk: &Chunk, visit: &mut impl FnMut(&Event)) -> Result<(), ReadError> {
+    fn records(
+        &self,
+        bytes: &[u8],
+        chunk: &Chunk,
+        open: &mut Open,
+        visit: &mut impl FnMut(&Event),
+    ) -> Result<(), ReadError> {
         let begin = chunk.offset + CHUNK_HEAD_BYTES;
         // What is missing of a truncated file is found where it ends.
         let end = bytes.len().min(begin + chunk.used);
         let mut cursor = Cursor::new(&self.path, &bytes[..end]);
         cursor.take(begin, "a chunk")?;
         let world = self.facts.has_teams.then_some((0, 0, 1, self.facts.npes as i32));
-        let mut last = Last { ticks: chunk.base, thread: chunk.thread, team: world, ..Last::default() };
-        let mut held = Held::default();
+        let marks = open.marks.filter(|_| open.thread == chunk.thread).unwrap_or_default();
+        let mut last = Last { ticks: chunk.base, marks, thread: chunk.thread, team: world, ..Last::default() };
         let mut result = Ok(());
         while result.is_ok() && cursor.position() < begin + chunk.used {
             match self.record(&mut cursor, &mut last) {
-                Ok(Some(event)) => held.pass(event, visit),
+                Ok(Some(event)) => open.held.pass(event, visit),
                 Ok(None) => {}
                 Err(problem) => result = Err(problem),
             }
         }
-        held.release(visit);
+        (open.marks, open.thread) = (Some(last.marks), last.thread);
         result
     }
 
@@ -204,7 +213,7 @@ impl TraceFile {
             return Err(cursor.corrupt_at(at, format!("a note of {length} bytes, routine {op}")));
         }
         let ticks = cursor.u64("a note's time")?;
-        last.mark = last.mark.max(ticks);
+        last.marks.note = last.marks.note.max(ticks);
         let value = cursor.u64("a note's value")? as i64;
         let text = String::from_utf8_lossy(cursor.take(length, "a note's text")?).into_owned();
         let what = match kind {
@@ -241,11 +250,12 @@ impl TraceFile {
     /// Folded calls: between the last event and this one, which others may have ended at, too.
     fn calls(&self, op: u16, [time, count, bytes]: [u64; 3], last: &mut Last) -> Event {
         let end = last.ticks.saturating_add(time);
-        if last.folded != Some(end) {
-            last.fold_begin = last.mark.max(last.ticks).min(end);
-            (last.folded, last.mark) = (Some(end), end);
+        let marks = &mut last.marks;
+        if marks.folded != Some(end) {
+            marks.fold_begin = marks.note.max(last.ticks).min(end);
+            (marks.folded, marks.note) = (Some(end), end);
         }
-        let (start_ns, end_ns) = (self.facts.ns(last.fold_begin), self.facts.ns(end));
+        let (start_ns, end_ns) = (self.facts.ns(marks.fold_begin), self.facts.ns(end));
         let what = What::Calls(Calls { op, count, bytes });
         Event { start_ns, end_ns: end_ns.max(start_ns), thread: last.thread, what }
     }
@@ -346,16 +356,30 @@ fn fields<const N: usize>(cursor: &mut Cursor<'_>, lengths: u32) -> Result<[u64;
     Ok(values)
 }
 
+/// What folded calls are behind, in ticks.
+#[derive(Clone, Copy, Default)]
+struct Marks {
+    /// The last note, or the end of the last folded calls.
+    note: u64,
+    /// The end of the last folded calls, and when they began.
+    folded: Option<u64>,
+    fold_begin: u64,
+}
+
+/// What goes on from a chunk to the next one.
+#[derive(Default)]
+struct Open {
+    held: Held,
+    marks: Option<Marks>,
+    thread: u32,
+}
+
 /// What differences refer to.
 #[derive(Default)]
 struct Last {
     /// The end of the last call.
     ticks: u64,
-    /// The last note, or the end of the last folded calls.
-    mark: u64,
-    /// The end of the last folded calls, and when they began.
-    folded: Option<u64>,
-    fold_begin: u64,
+    marks: Marks,
     thread: u32,
     addr: u64,
     bytes: u64,
