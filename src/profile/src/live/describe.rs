@@ -34,6 +34,13 @@ pub fn activity_at(pe: &PeNow, symbols: &dyn Symbols) -> String {
     for other in pe.threads.iter().skip(1).filter(|other| other.phase == Phase::Inside).take(3) {
         text += &format!("; thread {} {}", other.thread, operation(pe, other));
     }
+    // Those that the thread inside may wait for.
+    if first.phase == Phase::Inside {
+        for other in pe.threads.iter().filter(|other| other.phase != Phase::Inside).take(3) {
+            let since = if other.phase == Phase::Returned { "outside of the library since" } else { "in or after" };
+            text += &format!("; thread {} {since} {}", other.thread, other.routine);
+        }
+    }
     text
 }
 

@@ -62,6 +62,23 @@ fn a_ring_is_named() {
     assert!(text.contains("cycle: PE 0 -> PE 1 -> PE 0: none of them can go on"), "{text}");
 }
 
+/// A thread that is outside of the library may come to do what the others wait for, and is told.
+#[test]
+fn a_ring_is_none_while_a_thread_is_outside() {
+    let mut first = pe(0, Some("shmem_set_lock"), 0x10_0020);
+    let mut main = first.threads[0].clone();
+    (main.thread, main.phase, main.routine) = (77, Phase::Returned, "shmem_team_sync");
+    first.threads.push(main);
+    first.locks.push(0x10_0040);
+    let mut second = pe(1, Some("shmem_set_lock"), 0x20_0040);
+    second.locks.push(0x20_0020);
+    let waits = Waits::find(&[first.clone(), second.clone()]);
+    assert!(waits.cycles.is_empty(), "{:?}", waits.cycles);
+    assert!(activity(&first).ends_with("; thread 77 outside of the library since shmem_team_sync"));
+    first.threads.pop();
+    assert_eq!(Waits::find(&[first, second]).cycles, [vec![0, 1]]);
+}
+
 #[test]
 fn three_locks_in_a_ring() {
     let mut pes: Vec<PeNow> =

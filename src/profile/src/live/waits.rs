@@ -170,6 +170,8 @@ impl Waits {
         let missing = missing(pes, &collectives);
         let (mut waits, mut next) = (Vec::new(), BTreeMap::new());
         for (pe, threads) in pes.iter().zip(&threads) {
+            // While one of its threads is outside, that one may do what the others wait for.
+            let all_are_inside = threads.len() == pe.threads.len();
             for thread in threads {
                 let (class, routine) = row(thread);
                 let addr = thread.addr.filter(|&addr| addr != 0);
@@ -201,7 +203,7 @@ impl Waits {
                 let condition = thread.condition.as_ref().filter(|_| class == Class::Wait);
                 let condition = condition.map(|it| it.shown(&describe::object(pe, it.addr, symbols)));
                 let wait = Wait { pe: pe.pe, routine, object, condition, what };
-                if stands(thread) {
+                if stands(thread) && all_are_inside {
                     next.entry(wait.pe).or_insert_with(Vec::new).extend(wait.surely());
                 }
                 waits.push(wait);
