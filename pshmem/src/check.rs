@@ -7,7 +7,7 @@ use pellucid_core::base::{Cause, Fault};
 use pellucid_core::request::uses::{self, Access, Use};
 use pellucid_core::runtime::{self, memory};
 use pellucid_profile::arm::{self, Interceptor};
-use pellucid_profile::op::{Class, OPS, Op};
+use pellucid_profile::op::{self, Class, OPS, Op};
 
 use crate::dispatcher::Call;
 use crate::fault_site;
@@ -24,6 +24,20 @@ fn is_transfer(op: &Op) -> bool {
     matches!(op.class, Class::Put | Class::Get | Class::Amo | Class::Signal)
 }
 
+/// What the argument is called that names the words which a routine looks at or changes.
+fn word(op: &Op) -> Option<&'static str> {
+    match op.class {
+        Class::Signal => Some("sig_addr"),
+        Class::Wait | Class::Test => Some("ivar"),
+        Class::Lock => Some("lock"),
+        _ => None,
+    }
+}
+
+fn is_checked(op: &Op) -> bool {
+    is_transfer(op) || has_handle(op) || word(op).is_some() || op.class == Class::Collective
+}
+
 /// From now on transfers are checked.
 pub fn begin() {
     ON.store(true, Relaxed);
@@ -31,8 +45,8 @@ pub fn begin() {
         let place = fault_site::name_of(site);
         format!("{} ({place})", OPS[usize::from(op)].name())
     });
-    let transfers = OPS.iter().enumerate().filter(|(_, op)| is_transfer(op) || has_handle(op));
-    transfers.for_each(|(id, _)| arm::set_interceptor(id as u16, Interceptor::Check, true));
+    let checked = OPS.iter().enumerate().filter(|(_, op)| is_checked(op));
+    checked.for_each(|(id, _)| arm::set_interceptor(id as u16, Interceptor::Check, true));
 }
 
 /// Checks a call; one that is wrong ends the job.
@@ -60,7 +74,19 @@ fn used(op: &Op, call: &Call, bytes: usize) -> [Use; 2] {
 
 fn check(call: &Call) -> Result<(), Fault> {
     let op = &OPS[usize::from(call.op)];
-    if !is_transfer(op) || call.bytes == 0 || !runtime::query_initialized() {
+    if !runtime::query_initialized() {
+        return Ok(());
+    }
+    if let Some(arg) = word(op).filter(|_| call.addr != 0) {
+        memory::check_object(arg, call.addr, op::elem(call.op).max(1))?;
+    }
+    if call.bytes == 0 {
+        return Ok(());
+    }
+    if op.class == Class::Collective {
+        return check_collective(op, call);
+    }
+    if !is_transfer(op) {
         return Ok(());
     }
     // The elements of a strided transfer are apart: only where it begins is known here.
@@ -81,6 +107,19 @@ fn check(call: &Call) -> Result<(), Fault> {
     if call.peer == runtime::map().me && dest != 0 && source != 0 && dest != source && !is_strided && overlaps {
         let cause = Cause::Overlap { dest, dest_bytes: bytes, source, source_bytes: bytes, in_place: false };
         return Err(Fault::from(cause));
+    }
+    Ok(())
+}
+
+/// Objects of a collective. What the members give together is larger than what one gives: of such, where it begins is
+/// checked.
+fn check_collective(op: &Op, call: &Call) -> Result<(), Fault> {
+    let is_of_one = ["_reduce", "_to_all", "broadcast", "scan"].iter().any(|kind| op.name().contains(kind));
+    let bytes = if is_of_one { call.bytes } else { 1 };
+    for (arg, addr) in [("dest", call.dest), ("source", call.source)] {
+        if addr != 0 {
+            memory::check_object(arg, addr, bytes)?;
+        }
     }
     Ok(())
 }

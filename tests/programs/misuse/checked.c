@@ -125,6 +125,35 @@ int main(int count, char **arguments) {
         if (odd) shmem_long_put(b, source, 4, 0);
         shmem_barrier_all();
     }
+    CASE("fetch-freed") {
+        shmem_free(b);
+        if (odd) shmem_signal_fetch((uint64_t *)b);
+        shmem_barrier_all();
+    }
+    CASE("signal-freed") {
+        shmem_free(b);
+        if (odd) shmem_putmem_signal(dest, source, 8, (uint64_t *)b, 1, SHMEM_SIGNAL_SET, 0);
+        shmem_barrier_all();
+    }
+    CASE("wait-freed") {
+        shmem_free(b);
+        if (odd) shmem_long_wait_until(b, SHMEM_CMP_EQ, *b);
+        shmem_barrier_all();
+    }
+    CASE("test-freed") {
+        shmem_free(b);
+        if (odd) shmem_long_test_any(b, 2, NULL, SHMEM_CMP_EQ, *b);
+        shmem_barrier_all();
+    }
+    CASE("lock-freed") {
+        shmem_free(b);
+        if (odd) shmem_set_lock(b);
+        shmem_barrier_all();
+    }
+    CASE("reduce-freed") {
+        shmem_free(b);
+        shmem_long_sum_reduce(all, b, source, 2);
+    }
     CASE("get-never") {
         if (odd) shmem_long_get(dest, a + (1 << 16), 4, 0);
         shmem_barrier_all();
