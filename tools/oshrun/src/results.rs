@@ -113,8 +113,8 @@ pub fn show_trace(directory: &OutputDir, explained: bool, unreturned: impl Fn(u3
     let calls = summary.calls;
     let oshprof = source::oshprof();
     pellucid_profile::say!(
-        "oshrun: trace of {calls} calls, regions and markers{lost}, to see what is in it: {oshprof} trace {path}\noshrun: to convert it: \
-         {oshprof} trace {path} --to perfetto -o {path}.pftrace"
+        "oshrun: trace of {calls} calls, regions and markers{lost}, to see what is in it: {oshprof} trace {path}\n\
+         oshrun: to convert it: {oshprof} trace {path} --to perfetto -o {path}.pftrace"
     );
 }
 
