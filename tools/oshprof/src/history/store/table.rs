@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{VERSION, hash};
 use crate::compare::place::Place;
 use crate::compare::run::SiteKey;
-use crate::compare::side::{Side, Site};
+use crate::compare::side::{Side, Site, stable_totals};
 use crate::compare::{Amount, Range};
 
 /// Pairs of PEs that are kept; beyond, none are.
@@ -53,12 +53,14 @@ pub fn side(value: &Value) -> Option<Side> {
         let key = SiteKey { op: text(&row[0])?, place, region: text(&row[3])? };
         Some(Site { key, ordinal, range: range(&row[4])? })
     };
+    let sizes = rows("sizes")?
+        .iter()
+        .map(|row| Some(((text(&row[0])?, small(&row[1])?, small(&row[2])?), range(&row[3])?)))
+        .collect::<Option<_>>()?;
     Some(Side {
         sites: rows("sites")?.iter().map(site).collect::<Option<_>>()?,
-        sizes: rows("sizes")?
-            .iter()
-            .map(|row| Some(((text(&row[0])?, small(&row[1])?, small(&row[2])?), range(&row[3])?)))
-            .collect::<Option<_>>()?,
+        totals: stable_totals(&sizes),
+        sizes,
         errors: rows("errors")?.iter().map(|row| Some((text(&row[0])?, range(&row[1])?))).collect::<Option<_>>()?,
         pairs: rows("pairs")?
             .iter()
