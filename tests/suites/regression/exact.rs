@@ -271,6 +271,8 @@ fn what_became_more_is_found_where_the_lines_of_a_run_are_lost() {
     let pes = PES as u64;
     assert_eq!((&put["base"]["calls"], &put["new"]["calls"]), (&json!(5 * pes), &json!(6 * pes)), "{found:#}");
     assert_eq!((&put["site"], &put["key"]), (&Value::Null, &json!("shmem_long_put@*")));
+    let is_barrier = |change: &Value| change["key"] == "shmem_barrier_all@*" && change["effect"] == "more";
+    assert!(rows(&found["counts"], "changed").iter().any(is_barrier), "{found:#}");
     oshprof(&["report"]).arg(&more[1]).run().expect_code(0).expect_text(&["note: lines.json cannot be read: "]);
     // Nor is it hidden on the other side, or where the file is missing.
     assert_eq!(compare(&more, &base).1["verdict"], "improvement");

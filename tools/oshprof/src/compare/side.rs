@@ -33,7 +33,7 @@ pub struct Side {
     pub pairs: BTreeMap<(u8, u32, u32), Range>,
     /// By routine and algorithm; empty where a run does not know them.
     pub algorithms: BTreeMap<(String, String), Range>,
-    /// By routine, wherever it is called; of a stored side only those whose calls do not vary.
+    /// By routine, wherever it is called. Those of a side that an earlier version has stored are not all known.
     pub totals: BTreeMap<String, Range>,
 }
 
@@ -78,21 +78,21 @@ impl Side {
 /// Calls and bytes of each routine.
 fn totals(run: &Run) -> BTreeMap<String, Amount> {
     let mut totals: BTreeMap<String, Amount> = BTreeMap::new();
-    for ((op, _, _), amount) in &run.sizes {
-        totals.entry(op.clone()).or_default().add(*amount);
+    for (key, amount) in &run.sites {
+        totals.entry(key.op.clone()).or_default().add(*amount);
     }
     totals
 }
 
-/// The same from the sizes of several runs: calls of a routine that has as many of each size in all of them.
-pub fn stable_totals(sizes: &BTreeMap<(String, u8, u8), Range>) -> BTreeMap<String, Range> {
+/// The same of routines whose sites do not vary, from these alone.
+pub fn stable_totals(sites: &[Site]) -> BTreeMap<String, Range> {
     let mut totals: BTreeMap<String, Range> = BTreeMap::new();
-    for ((op, _, _), range) in sizes {
-        let total = totals.entry(op.clone()).or_default();
-        total.min.add(range.min);
-        total.max.add(range.max);
+    for site in sites {
+        let total = totals.entry(site.key.op.clone()).or_default();
+        total.min.add(site.range.min);
+        total.max.add(site.range.max);
     }
-    totals.retain(|_, total| total.is_stable());
+    totals.retain(|op, _| sites.iter().filter(|site| site.key.op == *op).all(|site| site.range.is_stable()));
     totals
 }
 

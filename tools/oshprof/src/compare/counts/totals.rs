@@ -41,7 +41,7 @@ pub fn take(base: &Side, new: &Side, different: &mut Vec<Change>, varying: &mut 
 
 /// Whether the calls of a routine in all are known; there may be none.
 fn is_known(side: &Side, op: &str) -> bool {
-    side.totals.contains_key(op) || !side.sizes.keys().any(|(other, _, _)| other == op)
+    side.totals.contains_key(op) || !side.sites.iter().any(|site| site.key.op == op)
 }
 
 #[cfg(test)]
@@ -58,12 +58,7 @@ mod tests {
             place: Place { function: function.to_owned(), ..Place::default() },
             region: String::new(),
         };
-        let all = sites.iter().map(|(_, calls)| calls).sum();
-        Run {
-            sites: sites.iter().map(|(function, calls)| (key(function), amount(*calls))).collect(),
-            sizes: [((op.to_owned(), 1, 4), amount(all))].into(),
-            ..Run::default()
-        }
+        Run { sites: sites.iter().map(|(function, calls)| (key(function), amount(*calls))).collect(), ..Run::default() }
     }
 
     fn compared(op: &str, base: [&[(&str, u64)]; 2], new: [&[(&str, u64)]; 2]) -> Comparison {
