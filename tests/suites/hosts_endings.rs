@@ -415,6 +415,19 @@ fn a_finalize_is_no_part_of_another_collective_of_other_hosts() {
     }
 }
 
+/// Nobody there says that it leaves: `oshrun` sees its end, and that others wait for it.
+#[test]
+fn a_pe_that_ends_without_a_word_is_named_while_others_wait_for_it() {
+    let Some(net) = Hosts::new(2) else { return };
+    let binary = Build::program("endings/ending.c").named("ending-hosts").build();
+    for (pes, how, host) in [(1, "_exit-0", "b"), (1, "exec", "b"), (2, "_exit-0", "a")] {
+        let job = net.oshrun(pes).arg(&binary).args([how, "1", "barrier"]);
+        let outcome = ends(job.limit(20).start(), &binary, || ()).expect_code(1);
+        let who = format!("PE 1 of {} on host {host} (pid ", 2 * pes);
+        outcome.expect_text(&[&who, "ended after its last routine ", " in shmem_barrier_all for PE 1\n"]);
+    }
+}
+
 /// Python's handler takes a note only, which comes to something when a call returns.
 #[test]
 fn an_interrupt_ends_a_python_program_on_all_hosts() {
