@@ -135,9 +135,25 @@ fn a_network_that_is_cut_is_noticed_on_both_sides() {
     let outcome = ends(running, &binary, || net.cut("b")).expect_code(1);
     // The agent of these hosts is no network connection: what the other side says comes through it.
     outcome.expect_text(&[
-        "lost host b (PEs 2 to 3): nothing was heard of it for 6 s",
-        "host b: the oshrun that runs the job is lost: nothing was heard of it for 6 s; ending PEs 2 to 3",
+        "lost host b (PEs 2 to 3): nothing was heard of it for 7 s",
+        "host b: the oshrun that runs the job is lost: nothing was heard of it for 7 s; ending PEs 2 to 3",
     ]);
+}
+
+/// TCP tries less and less often: what was lost is sent again in time all the same.
+#[test]
+fn a_link_that_is_back_after_some_seconds_is_no_end() {
+    let Some(net) = Hosts::new(2) else { return };
+    let binary = plain("back");
+    let running = started(net.oshrun(2).arg(&binary).arg("wait"), &binary, 4);
+    let victim = system::processes(&binary).into_iter().max().expect("a PE");
+    net.cut("b");
+    std::thread::sleep(Duration::from_millis(4500));
+    net.mend("b");
+    // Longer than until it would have been lost.
+    std::thread::sleep(Duration::from_secs(5));
+    let outcome = ends(running, &binary, || assert!(system::signal(victim, libc::SIGKILL)));
+    outcome.expect_code(137).expect_text(&["was killed by signal 9"]);
 }
 
 /// Its kernel answers: others may keep `oshrun` from the cores there for that long.

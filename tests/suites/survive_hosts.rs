@@ -160,7 +160,7 @@ fn a_job_goes_on_without_a_host_that_is_cut_off() {
     let Some(net) = Hosts::new(3) else { return };
     let binary = rescue("survive-rescue-cut");
     let outcome = rescued(&net, &binary, || net.cut("b")).expect_code(0);
-    let outcome = outcome.expect_text(&["lost host b (PEs 2 to 3): nothing was heard of it for 6 s"]);
+    let outcome = outcome.expect_text(&["lost host b (PEs 2 to 3): nothing was heard of it for 7 s"]);
     outcome.expect_text(&["rescue: OK", "4 of 6 PEs were left", "2 of 6 PEs were lost:"]);
     assert_eq!(system::wait_for_no_process(&binary, Duration::from_secs(15)), Vec::<u32>::new());
 }

@@ -18,7 +18,7 @@ use crate::transport::EventSlot;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// How long the launcher's word about a suspect is waited for: it notices a host that is cut off after 6 s.
+/// How long the launcher's word about a suspect is waited for: it notices a host that is cut off after 7 s.
 const GRACE: Duration = Duration::from_secs(15);
 
 /// A PE that may be lost.
