@@ -162,6 +162,8 @@ packed! {
         Agree = 19 { pe: u32, id: u32, proposal: Bytes, }
         /// Somebody other than the head has sent this host's part a signal that asks for the end.
         Signalled = 20 { number: i32, }
+        /// A PE of this host has not reached another one for long; what the network says of that.
+        Unreached = 21 { pe: u32, why: String, }
     }
 }
 
