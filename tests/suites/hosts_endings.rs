@@ -135,9 +135,25 @@ fn a_network_that_is_cut_is_noticed_on_both_sides() {
     let outcome = ends(running, &binary, || net.cut("b")).expect_code(1);
     // The agent of these hosts is no network connection: what the other side says comes through it.
     outcome.expect_text(&[
-        "lost host b (PEs 2 to 3): nothing was heard of it for 6 s",
-        "host b: the oshrun that runs the job is lost: nothing was heard of it for 6 s; ending PEs 2 to 3",
+        "lost host b (PEs 2 to 3): nothing was heard of it for 7 s",
+        "host b: the oshrun that runs the job is lost: nothing was heard of it for 7 s; ending PEs 2 to 3",
     ]);
+}
+
+/// TCP tries less and less often: what was lost is sent again in time all the same.
+#[test]
+fn a_link_that_is_back_after_some_seconds_is_no_end() {
+    let Some(net) = Hosts::new(2) else { return };
+    let binary = plain("back");
+    let running = started(net.oshrun(2).arg(&binary).arg("wait"), &binary, 4);
+    let victim = system::processes(&binary).into_iter().max().expect("a PE");
+    net.cut("b");
+    std::thread::sleep(Duration::from_millis(4500));
+    net.mend("b");
+    // Longer than until it would have been lost.
+    std::thread::sleep(Duration::from_secs(5));
+    let outcome = ends(running, &binary, || assert!(system::signal(victim, libc::SIGKILL)));
+    outcome.expect_code(137).expect_text(&["was killed by signal 9"]);
 }
 
 /// Its kernel answers: others may keep `oshrun` from the cores there for that long.
@@ -412,6 +428,19 @@ fn a_finalize_is_no_part_of_another_collective_of_other_hosts() {
         let outcome = ends(net.oshrun(pes).arg(&binary).arg(what).limit(20).start(), &binary, || ()).expect_code(1);
         let named = outcome.stderr.contains("PE 1") && outcome.stderr.contains("shmem_finalize");
         assert!(named && !outcome.stdout.contains("went on"), "{what}: {}", outcome.describe());
+    }
+}
+
+/// Nobody there says that it leaves: `oshrun` sees its end, and that others wait for it.
+#[test]
+fn a_pe_that_ends_without_a_word_is_named_while_others_wait_for_it() {
+    let Some(net) = Hosts::new(2) else { return };
+    let binary = Build::program("endings/ending.c").named("ending-hosts").build();
+    for (pes, how, host) in [(1, "_exit-0", "b"), (1, "exec", "b"), (2, "_exit-0", "a")] {
+        let job = net.oshrun(pes).arg(&binary).args([how, "1", "barrier"]);
+        let outcome = ends(job.limit(20).start(), &binary, || ()).expect_code(1);
+        let who = format!("PE 1 of {} on host {host} (pid ", 2 * pes);
+        outcome.expect_text(&[&who, "ended after its last routine ", " in shmem_barrier_all for PE 1\n"]);
     }
 }
 

@@ -35,6 +35,7 @@ fn add(trials: &mut Vec<Trial>, name: &'static str, launcher: &Arc<Launcher>) {
     add("nothing is left", nothing_is_left);
     add("a profile directory", a_profile_directory);
     add("a snapshot", a_snapshot);
+    add("a PE that does not come is waited for with a word", a_pe_that_does_not_come_is_waited_for_with_a_word);
     add("a program that a PE starts is no PE", a_program_that_a_pe_starts_is_no_pe);
     add("oshrun below it", oshrun_below_it);
     if name != "mpiexec.hydra -pmi-port" {
@@ -334,6 +335,19 @@ fn profile_and_trace_of_two_hosts(launcher: &Launcher) -> Verdict {
     let counts =
         [&trace, &trace.with_added_extension("2")].map(|dir| std::fs::read_dir(dir).map_or(0, Iterator::count));
     ensure(counts == [before; 2], &outcome, &format!("files of two traces: {counts:?}, of the first {before}"))
+}
+
+/// Here it comes in the end. What is said of those that never do depends on the launcher.
+fn a_pe_that_does_not_come_is_waited_for_with_a_word(launcher: &Launcher) -> Verdict {
+    let late = "if [ \"${PMI_RANK-${PMIX_RANK-$PMI_ID}}\" = 1 ]; then sleep 13; fi; exec \"$0\"";
+    let outcome = ends_with(launcher.job(2).args(["sh", "-c", late]).arg(hello()).run(), 0)?;
+    let advice = match launcher.family {
+        Family::Slurm => "(srun --kill-on-bad-exit=1 ends a job where one fails)",
+        Family::Orte | Family::Prrte => "(mpirun ends a job where one fails, and not where one ends with status 0)",
+        Family::Hydra => "(mpiexec of Hydra does not end a job where one does, whatever its status)",
+    };
+    says(&outcome, "pellucid: PE 0: shmem_init has waited 10 s for PE 1: ")?;
+    says(&outcome, advice)
 }
 
 /// It inherits all variables. Only its own launcher, or none, makes it a job.

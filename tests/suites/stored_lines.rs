@@ -107,9 +107,10 @@ fn the_first_report_stores_what_nobody_has() {
     assert!(stored.contains("\"build_id\":\"") && stored.contains("halo.c"), "{stored}");
     build(&folder, MORE);
     says(&report(&folder, "callsites"), &[REBUILT, &place("add", 0)], &[&place("add", MORE)]);
-    // A damaged file is as none.
+    // A damaged file is as none, and is named.
     fs::write(folder.join("p/lines.json"), "{").unwrap();
-    says(&report(&folder, "callsites"), &["its lines were not stored\n", "halo+0x"], &[&place("add", MORE)]);
+    let notes = ["note: lines.json cannot be read: EOF", "its lines were not stored\n", "halo+0x"];
+    says(&report(&folder, "callsites"), &notes, &[&place("add", MORE)]);
     fs::remove_dir_all(&folder).unwrap();
 }
 

@@ -160,7 +160,21 @@ fn a_job_goes_on_without_a_host_that_is_cut_off() {
     let Some(net) = Hosts::new(3) else { return };
     let binary = rescue("survive-rescue-cut");
     let outcome = rescued(&net, &binary, || net.cut("b")).expect_code(0);
-    let outcome = outcome.expect_text(&["lost host b (PEs 2 to 3): nothing was heard of it for 6 s"]);
+    let outcome = outcome.expect_text(&["lost host b (PEs 2 to 3): nothing was heard of it for 7 s"]);
+    outcome.expect_text(&["rescue: OK", "4 of 6 PEs were left", "2 of 6 PEs were lost:"]);
+    assert_eq!(system::wait_for_no_process(&binary, Duration::from_secs(15)), Vec::<u32>::new());
+}
+
+/// Both are heard of by the launcher: it ends the one that the other is first to tell of.
+#[test]
+fn a_job_goes_on_where_two_hosts_do_not_reach_each_other() {
+    let Some(net) = Hosts::new(3) else { return };
+    let binary = rescue("survive-rescue-between");
+    let outcome = rescued(&net, &binary, || net.forbid("b", &net.address(2))).expect_code(0);
+    let lost = [("b (PEs 2 to 3)", "c (PEs 4 to 5)"), ("c (PEs 4 to 5)", "b (PEs 2 to 3)")];
+    let says = |(lost, by): (&str, &str)| format!("lost host {lost}: host {by} has not reached it for long: ");
+    let told = lost.map(says).iter().filter(|text| outcome.stderr.contains(*text)).count();
+    assert_eq!(told, 1, "{}", outcome.describe());
     outcome.expect_text(&["rescue: OK", "4 of 6 PEs were left", "2 of 6 PEs were lost:"]);
     assert_eq!(system::wait_for_no_process(&binary, Duration::from_secs(15)), Vec::<u32>::new());
 }

@@ -130,6 +130,7 @@ fn run(args: &[String]) -> Result<(), Box<dyn std::error::Error>> {
         answer: Box::new(|_| 0),
         note: Box::new(|_| ()),
         lost: Box::new(|_| ()),
+        unreached: Box::new(|_, _| false),
         address: Box::new(move |_| Ok(theirs.get().cloned().unwrap_or_default())),
         host: Box::new(|_| String::new()),
     };

@@ -42,6 +42,7 @@ fn a_fabric_leaves_a_process_as_it_was() {
         answer: Box::new(|_| 0),
         note: Box::new(|_| ()),
         lost: Box::new(|_| ()),
+        unreached: Box::new(|_, _| false),
     };
     // SAFETY: the heap outlives the fabric, and nobody else looks at it.
     let opened = unsafe { Fabric::open(&settings, [(heap.as_ptr() as usize, 32768), (0, 0)], 0, 1, directory) };

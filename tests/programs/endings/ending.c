@@ -58,6 +58,7 @@ int main(int count, char **arguments) {
     CASE("exit") exit(6);
     CASE("_exit") _exit(8);
     CASE("_exit-0") _exit(0);
+    CASE("exec") execlp("true", "true", NULL);
     CASE("segv") *(volatile int *)8 = 1;
     CASE("segv-wait") {
         signal(SIGALRM, crash);

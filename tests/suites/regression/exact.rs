@@ -245,6 +245,50 @@ fn what_is_wrong_is_named() {
     oshprof(&["diff", dir, "--", damaged.to_str().unwrap()]).run().expect_code(1).expect_text(&["pe-00003.prof"]);
 }
 
+/// Of a run whose lines are lost the sites have other names than those of the other runs.
+#[test]
+fn what_became_more_is_found_where_the_lines_of_a_run_are_lost() {
+    let root = tree::fresh("regression/lost-lines");
+    // The program is gone when the profiles are read: another machine, or a build that was cleaned up.
+    let program = root.join("step");
+    std::fs::copy(version("BASE"), &program).unwrap();
+    let of = |name: &str, steps: &str| profiles(&format!("lost-lines-{name}"), &program, 2, &[steps]);
+    let (base, more) = (of("base", "5"), of("more", "6"));
+    std::fs::remove_file(&program).unwrap();
+    let lines = more[1].join("lines.json");
+    let whole = std::fs::read(&lines).unwrap();
+    let compare = |base: &[PathBuf], new: &[PathBuf]| {
+        let (outcome, found) = diff(base, new, &["--any-arguments"]);
+        (outcome.code(), found)
+    };
+    assert_eq!(compare(&base, &more).0, 3);
+    std::fs::write(&lines, &whole[..whole.len() / 2]).unwrap();
+    let (code, found) = compare(&base, &more);
+    assert_eq!((code, &found["verdict"]), (3, &json!("regression")), "{found:#}");
+    let note = format!("{}: lines.json cannot be read: ", more[1].display());
+    assert!(found["notes"].to_string().contains(&note), "{found:#}");
+    let put = rows(&found["counts"], "changed").iter().find(|change| change["op"] == "shmem_long_put").unwrap();
+    let pes = PES as u64;
+    assert_eq!((&put["base"]["calls"], &put["new"]["calls"]), (&json!(5 * pes), &json!(6 * pes)), "{found:#}");
+    assert_eq!((&put["site"], &put["key"]), (&Value::Null, &json!("shmem_long_put@*")));
+    let is_barrier = |change: &Value| change["key"] == "shmem_barrier_all@*" && change["effect"] == "more";
+    assert!(rows(&found["counts"], "changed").iter().any(is_barrier), "{found:#}");
+    oshprof(&["report"]).arg(&more[1]).run().expect_code(0).expect_text(&["note: lines.json cannot be read: "]);
+    // Nor is it hidden on the other side, or where the file is missing.
+    assert_eq!(compare(&more, &base).1["verdict"], "improvement");
+    std::fs::remove_file(&lines).unwrap();
+    assert_eq!(compare(&base, &more).0, 3);
+    assert_eq!(compare(&more, &more).0, 0);
+    // A history of such runs finds it as well.
+    let store = root.join("store");
+    for (commit, dirs) in [("1111", &base), ("2222", &more)] {
+        let add = oshprof(&["history", "add", "--commit", commit, "--suite", "step"]).args(dirs.iter());
+        add.arg("--store").arg(&store).run().expect_code(0);
+    }
+    let check = oshprof(&["history", "check", "--store"]).arg(&store).run();
+    check.expect_code(3).expect_text(&["regression since 2222", "shmem_long_put at all places: 40 -> 48 calls"]);
+}
+
 /// It did less, which is no improvement.
 #[test]
 fn a_run_that_failed_is_not_compared() {

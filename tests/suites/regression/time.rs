@@ -195,6 +195,49 @@ fn a_history_names_the_commit() {
     outcome.expect_text(&["change since 3333 (before: 2222) in `step`: counts of order (their tables are gone"]);
 }
 
+/// A clock that was set back between two commits does not hide what the later one brought.
+#[test]
+fn a_history_goes_from_parent_to_child() {
+    let store = tree::fresh("regression/parents").join("store");
+    let base = profiles("parents-base", &version("BASE"), 2, &["1"]);
+    let more = profiles("parents-more", &version("QUIET_EACH"), 2, &["1"]);
+    let add = |dirs: &[std::path::PathBuf], options: &[&str]| {
+        let job = oshprof(&["history", "add", "--suite", "step"]).args(dirs).args(options);
+        job.arg("--store").arg(&store).run()
+    };
+    add(&more, &["--commit", "2222", "--parent", "1111", "--time", "100"]).expect_code(0);
+    add(&base, &["--commit", "1111", "--time", "3000"]).expect_code(0);
+    let outcome = oshprof(&["history", "check", "--store"]).arg(&store).run().expect_code(3);
+    outcome.expect_text(&["regression since 2222 (before: 1111)"]);
+    for (options, text) in [
+        (&["--commit", "a b"][..], "--commit `a b` is no commit: it has a blank"),
+        (&["--commit", "c", "--parent", "a\nb"], "--parent `a\\nb` is no commit"),
+        (&["--commit", "c", "--parent", "c"], "--parent `c` is the commit itself"),
+        (&["--commit", "c", "--suite", " "], "--suite needs a name"),
+        (&["--commit", "c", "--time", "99999999999999999"], "--time 99999999999999999 is not in seconds"),
+    ] {
+        add(&base, options).expect_code(2).expect_text(&[text]);
+    }
+}
+
+#[test]
+fn a_store_in_which_nothing_can_be_read_is_not_well() {
+    let store = tree::fresh("regression/nothing").join("store");
+    std::fs::create_dir_all(&store).unwrap();
+    let check = || oshprof(&["history", "check", "--store"]).arg(&store).run();
+    let file = store.join("a-123456.jsonl");
+    check().expect_code(1).expect_text(&["no run can be read there"]);
+    std::fs::write(&file, "").unwrap();
+    check().expect_code(1).expect_text(&["no run can be read there"]);
+    std::fs::write(&file, "<<<<<<< HEAD\n{\"v\":1,\"suite\":\n").unwrap();
+    check().expect_code(1).expect_text(&["a-123456.jsonl: 2 lines skipped", "no run can be read there"]);
+    // What is left of a store is looked at, and what is not is told.
+    let run = profiles("nothing-runs", &version("BASE"), 1, &["1"]);
+    let add = oshprof(&["history", "add", run[0].to_str().unwrap(), "--commit", "c", "--store"]);
+    add.arg(&store).run().expect_code(0);
+    check().expect_code(0).expect_text(&["2 lines skipped", "ok: 0 findings"]);
+}
+
 #[test]
 fn stores_of_two_branches_merge() {
     let root = tree::fresh("regression/merge");

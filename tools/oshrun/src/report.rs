@@ -4,7 +4,7 @@ use crate::source::Oshprof;
 use crate::sys::process::Ended;
 use pellucid_core::bootstrap::job::PeState;
 use pellucid_core::os::signal;
-use pellucid_profile::live::{PeNow, Waits, last_operation};
+use pellucid_profile::live::{For, PeNow, Wait, Waits, last_operation};
 use pellucid_profile::segment::{CurrentOp, Phase};
 use pellucid_profile::text::{ADVICE, has_line};
 
@@ -120,6 +120,12 @@ pub fn listed(lines: &[String]) -> String {
 /// Who waits for whom, as lines that follow others.
 pub fn waits(pes: &[PeNow]) -> String {
     Waits::find_at(pes, &Oshprof).text().lines().map(|line| format!("\n  {line}")).collect()
+}
+
+/// Whether one of these PEs waits for another one in a collective call.
+pub fn is_waited_for(pe: u32, pes: &[PeNow]) -> bool {
+    let misses = |wait: &Wait| matches!(&wait.what, For::Members { missing, perhaps: false } if missing.contains(&pe));
+    Waits::find(pes).waits.iter().any(misses)
 }
 
 /// A PE that ended, with 0 or after finalize, while the others wait for it.

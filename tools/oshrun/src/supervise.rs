@@ -18,7 +18,7 @@ use crate::sys::file;
 use crate::sys::process::{self, Wait};
 use crate::sys::signal::{self, Reader};
 use crate::watchdog::Watchdog;
-use decide::LOST_AFTER;
+pub use decide::{HOPELESS_AFTER, LOST_AFTER};
 use pellucid_core::bootstrap::job::Job;
 use pellucid_profile::live::Inactivity;
 use remote::Remote;
@@ -85,8 +85,6 @@ pub struct Verdict {
     interrupt: Option<(i32, Instant)>,
     /// A PE that left: the others are expected to leave too.
     lost: Option<Lost>,
-    /// Its number.
-    left: Option<u32>,
     /// PEs without which the job goes on.
     losses: losses::Losses,
     /// Our standard output was closed by its reader.
@@ -101,10 +99,14 @@ pub struct Verdict {
 
 /// A PE that left with status 0, or after it had left the library.
 pub struct Lost {
+    /// Its number.
+    pub pe: u32,
     /// As messages name it.
     pub who: String,
     /// Where it was.
     pub place: String,
+    /// Whether it had begun: else nobody gets through `shmem_init`.
+    pub begun: bool,
     /// Whether it had finalized: then all have come to `shmem_finalize`, and nobody waits there.
     pub finalized: bool,
     /// Since when the others may be waiting for it.

@@ -8,7 +8,7 @@ use super::pmi_socket::Door;
 use super::pmi1::Pmi1;
 use super::pmi2::Pmi2;
 use super::pmix::Pmix;
-use super::reminder::Reminder;
+use super::reminder::{self, Reminder};
 use super::rendezvous::{self, MakeProfile, Member, Shared};
 use super::wireup::Wireup;
 use crate::base::{Cause, Fault};
@@ -60,25 +60,26 @@ pub fn find(profile: MakeProfile, connected: impl Fn(Arc<dyn Wireup>)) -> Result
             let pmix = Pmix::connect(rank)?;
             remember(&mark);
             let how = format!("PMIx ({found}; {})", pmix.version());
-            join(pmix, profile, connected, how)
+            let advice = if pmix.job().starts_with("slurm.") { reminder::SRUN } else { reminder::MPIRUN };
+            join(pmix, profile, connected, how, advice)
         }
         Launcher::Pmi2 { door, rank } => {
             let pmi = Pmi2::connect(&door, rank)?;
             remember(&format!("{found}="));
-            join(pmi, profile, connected, format!("PMI-2 ({found})"))
+            join(pmi, profile, connected, format!("PMI-2 ({found})"), reminder::SRUN)
         }
         Launcher::Pmi1(given) if matches!(given.door, Door::Port(..)) => {
             let mark = format!("{found}=");
             is_this_process(&mark)?;
             let pmi = Pmi1::connect(&given)?;
             remember(&mark);
-            join(pmi, profile, connected, format!("PMI-1 ({found})"))
+            join(pmi, profile, connected, format!("PMI-1 ({found})"), reminder::HYDRA)
         }
         // A descriptor is closed in what this process starts.
         Launcher::Pmi1(given) => {
             let pmi = Pmi1::connect(&given)?;
             remember(&format!("{found}="));
-            join(pmi, profile, connected, format!("PMI-1 ({found})"))
+            join(pmi, profile, connected, format!("PMI-1 ({found})"), reminder::HYDRA)
         }
     }
 }
@@ -89,10 +90,11 @@ fn join<M: Member + 'static>(
     profile: MakeProfile,
     connected: impl Fn(Arc<dyn Wireup>),
     how: String,
+    advice: &'static str,
 ) -> Result<Launch, Fault> {
     let member = Arc::new(member);
     connected(member.clone());
-    let reminder = Reminder::new(member.pe(), member.npes());
+    let reminder = Reminder::new(member.pe(), member.npes(), advice);
     rendezvous::locate(&*member)?;
     let Shared { job, profile } = rendezvous::share_job(&*member, profile)?;
     drop(reminder);

@@ -171,6 +171,10 @@ impl Wireup for Oshrun {
         }
     }
 
+    fn unreached(&self, pe: u32, why: &str) -> bool {
+        self.ask(&PeRequest::Unreached { pe, why: why.into() }).is_ok()
+    }
+
     fn abort(&self, status: i32, message: &str) {
         // Without an oshrun there is nobody left to end the job for.
         let _ = self.ask(&PeRequest::Abort { status, message: message.into() });

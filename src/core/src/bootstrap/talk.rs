@@ -48,6 +48,13 @@ pub enum PeRequest {
         /// The word.
         proposal: Proposal,
     },
+    /// This PE has not reached another one for long, in a job that goes on without PEs that are lost.
+    Unreached {
+        /// Which.
+        pe: u32,
+        /// What the network says of it.
+        why: String,
+    },
 }
 
 /// To a PE.
@@ -105,6 +112,12 @@ impl PeRequest {
                 out.extend(proposal.encode());
                 out
             }
+            Self::Unreached { pe, why } => {
+                let mut out = vec![8];
+                out.extend(pe.to_le_bytes());
+                out.extend(why.as_bytes());
+                out
+            }
         }
     }
 
@@ -131,6 +144,10 @@ impl PeRequest {
             7 => {
                 let id = u32::from_le_bytes(take(&mut rest)?);
                 Self::Agree { id, proposal: Proposal::decode(rest)? }
+            }
+            8 => {
+                let pe = u32::from_le_bytes(take(&mut rest)?);
+                Self::Unreached { pe, why: String::from_utf8_lossy(rest).into_owned() }
             }
             _ => return None,
         })
@@ -237,6 +254,7 @@ mod tests {
             PeRequest::Publish { key: "fabric".into(), value: vec![0, 1, 255] },
             PeRequest::Publish { key: String::new(), value: vec![] },
             PeRequest::Fence,
+            PeRequest::Unreached { pe: 5, why: "no route".into() },
             PeRequest::Lookup { id: 7, pe: 1 << 30, key: "host".into() },
             PeRequest::Hosts,
             PeRequest::Abort { status: -3, message: "why".into() },

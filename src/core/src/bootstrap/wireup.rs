@@ -52,6 +52,12 @@ pub trait Wireup: Send + Sync {
         Ok(None)
     }
 
+    /// Tells the launcher that this PE has not reached another one for long, so that it ends one of the two. False: it
+    /// cannot be told.
+    fn unreached(&self, _pe: u32, _why: &str) -> bool {
+        false
+    }
+
     /// Asks the launcher to end the job everywhere.
     fn abort(&self, status: i32, message: &str);
 

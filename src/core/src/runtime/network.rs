@@ -88,7 +88,7 @@ fn answer(question: [u64; 3]) -> u64 {
 
 /// What a transport asks of others: where PEs are, who they are, and whom to tell.
 fn directory(wireup: &Arc<dyn Wireup>) -> Directory {
-    let (pe, key_values, names) = (wireup.pe(), wireup.clone(), wireup.clone());
+    let (pe, key_values, names, launcher) = (wireup.pe(), wireup.clone(), wireup.clone(), wireup.clone());
     let name = move |pe| {
         let identity = names.lookup(pe, IDENTITY).ok().and_then(|value| Identity::decode(&value));
         identity.map_or_else(|| "unknown".into(), |identity| identity.host)
@@ -99,6 +99,7 @@ fn directory(wireup: &Arc<dyn Wireup>) -> Directory {
         answer: Box::new(answer),
         note: Box::new(move |text| crate::say!("pellucid: PE {pe}: {text}")),
         lost: Box::new(exit::lost),
+        unreached: Box::new(move |pe, why| launcher.unreached(pe, why)),
     }
 }
 

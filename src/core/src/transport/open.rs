@@ -15,6 +15,9 @@ pub enum Atomics {
     Nic,
 }
 
+/// Takes a PE that was not reached, and why.
+pub type Unreached = dyn Fn(u32, &str) -> bool + Send + Sync;
+
 /// Looks up what a transport has to know of another PE.
 pub struct Directory {
     /// The endpoint address that the PE published.
@@ -28,6 +31,9 @@ pub struct Directory {
     pub note: Box<dyn Fn(&str) + Send + Sync>,
     /// Is told by a thread of the transport that a host is lost, and may end the process.
     pub lost: Box<dyn Fn(Fault) + Send + Sync>,
+    /// Is told, in a job that goes on without PEs that are lost, that a PE was not reached for long, and why. False: no
+    /// launcher can be told.
+    pub unreached: Box<Unreached>,
 }
 
 impl Directory {
@@ -39,6 +45,7 @@ impl Directory {
             answer: Box::new(|_| 0),
             note: Box::new(|_| ()),
             lost: Box::new(|_| ()),
+            unreached: Box::new(|_, _| false),
         }
     }
 }

@@ -87,6 +87,7 @@ pub fn job(npes: usize, settings: &Settings) -> Option<Vec<Pe>> {
             answer: Box::new(|_| 0),
             note: Box::new(|_| ()),
             lost: Box::new(|_| ()),
+            unreached: Box::new(|_, _| false),
         };
         open(me, npes, settings, directory).unwrap()
     });

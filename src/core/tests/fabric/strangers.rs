@@ -26,6 +26,7 @@ fn directory(address: Vec<u8>, notes: &Arc<AtomicUsize>) -> Directory {
             notes.fetch_add(1, Ordering::Relaxed);
         }),
         lost: Box::new(|_| ()),
+        unreached: Box::new(|_, _| false),
     }
 }
 

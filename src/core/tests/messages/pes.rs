@@ -136,6 +136,7 @@ fn directory() -> Directory {
         answer: Box::new(|_| 0),
         note: Box::new(|_| ()),
         lost: Box::new(|_| ()),
+        unreached: Box::new(|_, _| false),
     }
 }
 

@@ -35,6 +35,19 @@ struct Known {
 /// By path.
 type Files = BTreeMap<String, Known>;
 
+/// What is stored with a profile.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Stored {
+    /// Nothing.
+    None,
+    /// Lines of these files.
+    Files(Files),
+    /// A file that was cut off or changed, and why it cannot be read: its lines are lost.
+    Damaged(String),
+    /// A file that somebody else may be able to read, and why it cannot be read here.
+    Closed(String),
+}
+
 /// Whether a file is the one that ran.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
@@ -50,12 +63,13 @@ pub struct Lines<'r> {
     dir: PathBuf,
     started_ns: u64,
     builds: BTreeMap<String, String>,
-    /// `None`: nothing was stored.
-    stored: Option<Files>,
+    stored: Stored,
     states: RefCell<HashMap<String, State>>,
     /// What was found in files that are the ones that ran.
     found: RefCell<Files>,
     notes: Vec<String>,
+    /// Those of the notes that tell of lines which are not known.
+    lost: Vec<String>,
 }
 
 impl<'r> Lines<'r> {
@@ -71,17 +85,31 @@ impl<'r> Lines<'r> {
             states: RefCell::default(),
             found: RefCell::default(),
             notes: Vec::new(),
+            lost: Vec::new(),
         };
+        if let Stored::Damaged(why) | Stored::Closed(why) = &lines.stored {
+            lines.lost.push(format!("{FILE} cannot be read: {why}"));
+        }
         let mut paths: Vec<&str> = profile.sites.iter().filter_map(|row| row.place()).map(|(path, _)| path).collect();
         paths.dedup();
-        lines.notes = paths.into_iter().filter_map(|path| lines.note(path)).collect();
+        lines.notes = lines.lost.clone();
+        let notes: Vec<(String, bool)> = paths.into_iter().filter_map(|path| lines.note(path)).collect();
+        for (note, is_lost) in notes {
+            lines.notes.push(note.clone());
+            lines.lost.extend(is_lost.then_some(note));
+        }
         lines
+    }
+
+    /// What keeps lines of the profile from being known: a comparison with a profile that has them is not by site.
+    pub fn lost(&self) -> &[String] {
+        &self.lost
     }
 
     /// Keeps the lines of the whole profile in its directory, unless there are some already, its job still runs, or the
     /// directory is not this user's: a report is no worse for it.
     pub fn keep_first(&self, profile: &Merged) {
-        if self.stored.is_none() && !OutputDir::is_claimed(&self.dir) {
+        if matches!(self.stored, Stored::None | Stored::Damaged(_)) && !OutputDir::is_claimed(&self.dir) {
             let _ = self.keep(profile);
         }
     }
@@ -104,7 +132,8 @@ impl<'r> Lines<'r> {
     /// What is stored of a file, if it is of the build that ran.
     fn stored_of(&self, path: &str) -> Option<&Known> {
         let recorded = self.builds.get(path).map_or("", String::as_str);
-        self.stored.as_ref()?.get(path).filter(|known| known.build_id == recorded)
+        let Stored::Files(files) = &self.stored else { return None };
+        files.get(path).filter(|known| known.build_id == recorded)
     }
 
     fn state(&self, path: &str) -> State {
@@ -117,8 +146,8 @@ impl<'r> Lines<'r> {
         state
     }
 
-    /// What a reader has to know of the lines of a file.
-    fn note(&self, path: &str) -> Option<String> {
+    /// What a reader has to know of the lines of a file, and whether they are not known.
+    fn note(&self, path: &str) -> Option<(String, bool)> {
         let what = match self.state(path) {
             State::Same => return None,
             State::Rebuilt => "was rebuilt since this run",
@@ -126,7 +155,7 @@ impl<'r> Lines<'r> {
         };
         let known = self.stored_of(path).is_some_and(|known| !known.places.is_empty());
         let lines = if known { "; lines are those stored then" } else { ", and its lines were not stored" };
-        Some(format!("{} {what}{lines}", near(path)))
+        Some((format!("{} {what}{lines}", near(path)), !known))
     }
 
     fn keep_in_mind(&self, path: &str, keep: impl FnOnce(&mut Known)) {
@@ -212,12 +241,30 @@ fn as_json(files: &Files) -> Value {
     json!({ "format": FORMAT, "version": VERSION, "files": files.iter().map(file).collect::<Vec<_>>() })
 }
 
-/// What is stored; `None` where there is nothing, or nothing that makes sense.
-fn read(path: &Path) -> Option<Files> {
-    if !path.metadata().ok()?.is_file() {
-        return None;
+/// What is stored.
+fn read(path: &Path) -> Stored {
+    match path.metadata() {
+        Ok(facts) if facts.is_file() => {}
+        Ok(_) => return Stored::Closed("it is no file".to_owned()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Stored::None,
+        Err(error) => return Stored::Closed(error.to_string()),
     }
-    let value: Value = serde_json::from_slice(&std::fs::read(path).ok()?).ok()?;
+    let bytes = match std::fs::read(path) {
+        Ok(bytes) => bytes,
+        Err(error) => return Stored::Closed(error.to_string()),
+    };
+    let value: Value = match serde_json::from_slice(&bytes) {
+        Ok(value) => value,
+        Err(error) => return Stored::Damaged(error.to_string()),
+    };
+    if value["format"] == FORMAT && value["version"].as_u64().is_some_and(|version| version > VERSION) {
+        return Stored::Closed("a later version of Pellucid wrote it".to_owned());
+    }
+    files(&value).map_or_else(|| Stored::Damaged("it is no file of lines".to_owned()), Stored::Files)
+}
+
+/// The content of a file; `None` where it is none of lines.
+fn files(value: &Value) -> Option<Files> {
     if value["format"] != FORMAT || value["version"] != VERSION {
         return None;
     }

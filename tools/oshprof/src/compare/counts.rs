@@ -8,6 +8,7 @@ use pellucid_profile::size::Distance;
 mod algorithms;
 mod effects;
 mod moved;
+mod totals;
 
 use super::align::align;
 use super::asking;
@@ -46,7 +47,7 @@ impl Effect {
 pub struct Change {
     /// C name of the routine; of pairs `put`, `get` or `amo`.
     pub op: String,
-    /// Function that calls it; `None`: the difference is not one of a call site.
+    /// Function that calls it; `None`: the difference is not one of a call site, or is one of all of the routine's.
     pub site: Option<String>,
     /// Number of the call among those of the routine in the function.
     pub ordinal: u32,
@@ -139,7 +140,9 @@ pub fn compare(base: &Side, new: &Side) -> Counts {
             _ => {}
         }
     }
+    let in_all = totals::take(base, new, &mut different, &mut counts.varying);
     moved::take(&mut different, &mut counts.moved);
+    different.extend(in_all);
     different.extend(outside_sites(base, new, &different, &counts.varying));
     set_effects(&mut different);
     counts.changed = different;

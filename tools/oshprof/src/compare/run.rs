@@ -152,6 +152,7 @@ impl Run {
             }
         }
         run.doubt(&merged);
+        run.doubts.extend(lines.lost().iter().map(|note| format!("{}: {note}", dir.display())));
         run.values = remarks::values(&merged);
         run.routines = merged.routines;
         run.routines.retain(|routine| routine.class != Class::Setup);

@@ -33,6 +33,8 @@ pub struct Side {
     pub pairs: BTreeMap<(u8, u32, u32), Range>,
     /// By routine and algorithm; empty where a run does not know them.
     pub algorithms: BTreeMap<(String, String), Range>,
+    /// By routine, wherever it is called. Those of a side that an earlier version has stored are not all known.
+    pub totals: BTreeMap<String, Range>,
 }
 
 /// What a group of sites has in common: routine, function, region.
@@ -52,6 +54,7 @@ impl Side {
             }),
             pairs: ranges(runs, |run| run.pairs.clone()),
             algorithms: ranges(runs, |run| run.algorithms.clone()),
+            totals: ranges(runs, totals),
         };
         if runs.iter().any(|run| run.algorithms.is_empty()) {
             side.algorithms.clear();
@@ -70,6 +73,27 @@ impl Side {
     pub fn is_stable(&self, op: &str, range: &Range) -> bool {
         range.is_stable() && (self.runs > 1 || !asking::asks(op))
     }
+}
+
+/// Calls and bytes of each routine.
+fn totals(run: &Run) -> BTreeMap<String, Amount> {
+    let mut totals: BTreeMap<String, Amount> = BTreeMap::new();
+    for (key, amount) in &run.sites {
+        totals.entry(key.op.clone()).or_default().add(*amount);
+    }
+    totals
+}
+
+/// The same of routines whose sites do not vary, from these alone.
+pub fn stable_totals(sites: &[Site]) -> BTreeMap<String, Range> {
+    let mut totals: BTreeMap<String, Range> = BTreeMap::new();
+    for site in sites {
+        let total = totals.entry(site.key.op.clone()).or_default();
+        total.min.add(site.range.min);
+        total.max.add(site.range.max);
+    }
+    totals.retain(|op, _| sites.iter().filter(|site| site.key.op == *op).all(|site| site.range.is_stable()));
+    totals
 }
 
 /// What a site is grouped by.
@@ -93,7 +117,8 @@ impl Side {
             amount.bytes = amount.bytes.saturating_mul(times.into());
         };
         let all = self.sites.iter_mut().map(|site| &mut site.range);
-        for range in all.chain(self.sizes.values_mut()).chain(self.errors.values_mut()) {
+        let tables = self.sizes.values_mut().chain(self.errors.values_mut()).chain(self.totals.values_mut());
+        for range in all.chain(tables) {
             by(&mut range.min);
             by(&mut range.max);
         }

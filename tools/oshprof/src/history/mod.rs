@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use lexopt::{Arg, Parser, ValueExt};
-use pellucid_profile::text::with_our_quotes;
+use pellucid_profile::text::{visible, visible_path, with_our_quotes};
 
 use crate::args::Command;
 use crate::compare::place::Places;
@@ -51,7 +51,7 @@ Keeps what profiles say, commit by commit, in the directory S (default:
 
 add:
   --commit SHA    of the program that was run
-  --parent SHA    the commit before it
+  --parent SHA    the commit before it: it comes first, whatever the times are
   --time SECONDS  when, since 1970 (default: now)
   --suite NAME    what the runs are compared with (default: program, PEs and
                   arguments)
@@ -108,11 +108,11 @@ pub fn parse(mut parser: Parser) -> Result<Command, String> {
             "help" => return Ok(Command::Help(HELP)),
             "store" => store = raw()?.into(),
             "json" => json = true,
-            "commit" => facts.commit = value()?,
-            "parent" => facts.parent = value()?,
+            "commit" => facts.commit = commit("commit", value()?)?,
+            "parent" => facts.parent = commit("parent", value()?)?,
             "branch" => facts.branch = value()?,
-            "suite" => facts.suite = Some(value()?),
-            "time" => facts.time = Some(number(&value()?)?),
+            "suite" => facts.suite = Some(suite(value()?)?),
+            "time" => facts.time = Some(seconds(number(&value()?)?)?),
             "no-times" => facts.no_times = true,
             "last" => last = number(&value()?)? as usize,
             _ => return Err(format!("history: invalid option `--{name}`")),
@@ -125,6 +125,9 @@ pub fn parse(mut parser: Parser) -> Result<Command, String> {
     let action = match (action.as_str(), rest.as_slice()) {
         ("add", []) => return Err("history add: the directory of the profile is missing".to_owned()),
         ("add", _) if facts.commit.is_empty() => return Err("history add: --commit SHA is missing".to_owned()),
+        ("add", _) if facts.commit == facts.parent => {
+            return Err(format!("history add: --parent `{}` is the commit itself", facts.parent));
+        }
         ("add", _) => Action::Add(rest, facts),
         ("list", []) => Action::List,
         ("check", []) => Action::Check(last),
@@ -136,18 +139,60 @@ pub fn parse(mut parser: Parser) -> Result<Command, String> {
     Ok(Command::History(Request { action, store, branch, json }))
 }
 
+/// A name of a commit; an empty one is none.
+fn commit(option: &str, name: String) -> Result<String, String> {
+    if name.chars().any(|c| c.is_whitespace() || c.is_control()) {
+        return Err(format!("history: --{option} `{}` is no commit: it has a blank", visible(&name)));
+    }
+    Ok(name)
+}
+
+/// A name of a series.
+fn suite(name: String) -> Result<String, String> {
+    if name.trim().is_empty() {
+        return Err("history: --suite needs a name: without the option it is program, PEs and arguments".to_owned());
+    }
+    Ok(name)
+}
+
+/// The last second of the year 9999.
+const LAST: u64 = 253_402_300_799;
+
+/// A time; milliseconds would be one far behind that of all other runs.
+fn seconds(time: u64) -> Result<u64, String> {
+    if time > LAST {
+        return Err(format!("history: --time {time} is not in seconds since 1970: that is after the year 9999"));
+    }
+    Ok(time)
+}
+
 /// Does it.
 pub fn run(request: &Request) -> ExitCode {
     let result = match &request.action {
         Action::Add(dirs, facts) => add(request, dirs, facts),
         Action::List => of_store(request, |_, entries| list(entries, request.json)),
-        Action::Check(last) => of_store(request, |store, entries| check_all(store, entries, *last, request.json)),
-        Action::Plot(to) => of_store(request, |store, entries| Ok(to.write(&plot::page(store, entries)?))),
+        Action::Check(last) => of_store(request, |store, entries| {
+            some(request, entries)?;
+            check_all(store, entries, *last, request.json)
+        }),
+        Action::Plot(to) => of_store(request, |store, entries| {
+            some(request, entries)?;
+            Ok(to.write(&plot::page(store, entries)?))
+        }),
     };
     result.unwrap_or_else(|message| {
         pellucid_profile::say!("oshprof: {message}");
         ExitCode::from(FAILED)
     })
+}
+
+/// Whether there is anything to look at: of a store in which nothing can be read nobody knows whether it is well.
+fn some(request: &Request, entries: &[store::Entry]) -> Result<(), String> {
+    if entries.is_empty() {
+        let store = visible_path(&request.store);
+        return Err(format!("{store}: no run can be read there: oshprof history add DIR --commit SHA adds one"));
+    }
+    Ok(())
 }
 
 /// Does something with the entries that were asked for.

@@ -17,6 +17,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use pellucid_profile::hash::fnv1a;
 use pellucid_profile::output::OutputDir;
+use pellucid_profile::text::visible_path;
 use serde_json::Value;
 
 use crate::compare::metric;
@@ -28,6 +29,7 @@ use crate::history::of_branch;
 use crate::stats::median;
 
 mod entry;
+mod order;
 mod table;
 
 pub use entry::{Entry, Facts};
@@ -172,7 +174,7 @@ impl Store {
         self.path.join(format!("{}-{}.jsonl", name.trim_start_matches('.'), &hash(suite.as_bytes())[..6]))
     }
 
-    /// The entries of a series, oldest first.
+    /// The entries of a series, in the order of their commits.
     ///
     /// # Errors
     /// What could not be read.
@@ -186,7 +188,7 @@ impl Store {
         Ok(entries)
     }
 
-    /// All entries, or those of a branch, suite by suite, oldest first.
+    /// All entries, or those of a branch, suite by suite, in the order of their commits.
     ///
     /// # Errors
     /// What could not be read, and a branch without any.
@@ -224,12 +226,18 @@ impl Store {
 fn read(path: &Path) -> Result<Vec<Entry>, String> {
     let bytes = fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
     let text = String::from_utf8_lossy(&bytes);
-    // What is no line of ours was cut off, or is of a later version.
-    let mut entries: Vec<Entry> = text.lines().filter_map(Entry::parse).collect();
-    entries.sort_by_key(|entry| entry.time);
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    let mut entries: Vec<Entry> = lines.iter().filter_map(|line| Entry::parse(line)).collect();
+    // What is no line of ours was cut off, is of a later version, or is what a merge has left.
+    let skipped = lines.len() - entries.len();
+    if skipped > 0 {
+        let plural = if skipped == 1 { "" } else { "s" };
+        let path = visible_path(path);
+        pellucid_profile::say!("oshprof: {path}: {skipped} line{plural} skipped: no run could be read there");
+    }
     let mut seen = std::collections::HashSet::new();
     entries.retain(|entry| seen.insert(entry.id.clone()));
-    Ok(entries)
+    Ok(order::by_commit(entries))
 }
 
 /// FNV-1a, as text.

@@ -77,7 +77,7 @@ fn varies(change: &Change) -> &'static str {
 }
 
 fn line(change: &Change) -> String {
-    let key = if change.site.is_some() { format!("  [{}]", change.key()) } else { String::new() };
+    let key = if change.detail.is_none() { format!("  [{}]", change.key()) } else { String::new() };
     format!("{} at {}: {}{key}", change.op, place(change), amounts(change))
         .replace(" at from ", " from ")
         .replace(" at algorithm ", ", algorithm ")

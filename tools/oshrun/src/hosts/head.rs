@@ -140,6 +140,8 @@ struct Head<'a> {
     closing: Closing,
     interrupted: bool,
     lost: Option<Lost>,
+    /// When it was last asked whether somebody waits for that PE.
+    looked: Option<Instant>,
     survival: Survival,
 }
 

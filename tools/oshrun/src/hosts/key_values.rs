@@ -76,6 +76,7 @@ impl DaemonKeyValues {
             PeRequest::Hosts => vec![Do::Answer(from, Reply::Hosts(self.hosts.clone()))],
             PeRequest::Abort { status, message } => vec![Do::Abort(from, status, message)],
             PeRequest::Finish => Vec::new(),
+            PeRequest::Unreached { pe, why } => vec![Do::Tell(ToHead::Unreached { pe, why })],
             PeRequest::Agree { id, proposal } => {
                 vec![Do::Tell(ToHead::Agree { pe: from, id, proposal: Bytes(proposal.encode()) })]
             }

@@ -129,9 +129,9 @@ packed! {
         /// The job must end with this status; what to say of it.
         Verdict = 4 { status: i32, text: Option<String>, }
         /// A PE ended with this status after it had left the library: the others may finish. What to say of it.
-        Late = 5 { who: String, status: i32, text: Option<String>, }
-        /// A PE ended with status 0: where it was, and whether that was after `shmem_finalize`.
-        Left = 6 { who: String, place: String, finalized: bool, }
+        Late = 5 { pe: u32, who: String, status: i32, text: Option<String>, }
+        /// A PE ended with status 0: where it was, whether it had begun, and whether that was after `shmem_finalize`.
+        Left = 6 { pe: u32, who: String, place: String, begun: bool, finalized: bool, }
         /// What the PEs do: answer to a report. `handled`: they got the signal instead.
         Report = 7 { id: u32, handled: bool, lines: Vec<String>, pes: Vec<PeNow>, }
         /// The PEs of this host have come to the next fence; their new values.
@@ -162,6 +162,8 @@ packed! {
         Agree = 19 { pe: u32, id: u32, proposal: Bytes, }
         /// Somebody other than the head has sent this host's part a signal that asks for the end.
         Signalled = 20 { number: i32, }
+        /// A PE of this host has not reached another one for long; what the network says of that.
+        Unreached = 21 { pe: u32, why: String, }
     }
 }
 

@@ -8,14 +8,14 @@ use crate::report::{self, Place, Who};
 use crate::source::{self, Oshprof};
 use crate::sys::process::{self, Ended};
 use pellucid_core::bootstrap::job::PeState;
-use pellucid_profile::live::{For, ListedPe, PeNow, State, Wait, Waits, activity_at, find, listed, operation};
+use pellucid_profile::live::{ListedPe, PeNow, State, activity_at, find, listed, operation};
 use pellucid_profile::segment::{CurrentOp, Phase};
 use std::time::{Duration, Instant};
 
 /// How long a PE may be inside the library after another one has left.
-pub(super) const LOST_AFTER: Duration = Duration::from_secs(5);
+pub const LOST_AFTER: Duration = Duration::from_secs(5);
 /// The same where the others are known to wait for the one that has left.
-const HOPELESS_AFTER: Duration = Duration::from_secs(1);
+pub const HOPELESS_AFTER: Duration = Duration::from_secs(1);
 /// How long PEs have for doing something about a signal while they wait inside the library.
 const DEAF_AFTER: Duration = Duration::from_millis(500);
 /// How long a PE that has asked for the end of the job may take for its own.
@@ -95,7 +95,7 @@ impl Supervisor {
         if self.verdict.ending.is_some() || since < HOPELESS_AFTER {
             return;
         }
-        if since < LOST_AFTER && (lost.finalized || !self.verdict.left.is_some_and(|pe| self.is_waited_for(pe))) {
+        if since < LOST_AFTER && (lost.finalized || !self.is_waited_for(lost)) {
             return;
         }
         let text = report::lost(&lost.who, &lost.place, since.as_secs());
@@ -110,14 +110,11 @@ impl Supervisor {
     }
 
     /// Whether somebody waits for this PE, which has ended, in a collective call: it began that by mistake or too late.
-    fn is_waited_for(&self, pe: u32) -> bool {
-        if self.job.pe(pe).state() == PeState::NotStarted && self.pes.running().any(|other| self.starting(other)) {
+    fn is_waited_for(&self, lost: &Lost) -> bool {
+        if !lost.begun && self.pes.running().any(|other| self.starting(other)) {
             return true;
         }
-        let Some(profile) = &self.profile else { return false };
-        let misses =
-            |wait: &Wait| matches!(&wait.what, For::Members { missing, perhaps: false } if missing.contains(&pe));
-        Waits::find(&self.look(profile)).waits.iter().any(misses)
+        self.profile.as_ref().is_some_and(|profile| report::is_waited_for(lost.pe, &self.look(profile)))
     }
 
     /// After a signal that asks for the end: a handler that only takes a note of it, as Python's does, comes to nothing
@@ -167,10 +164,9 @@ impl Supervisor {
 
     /// A PE has left with status 0.
     pub(super) fn note_left(&mut self, pe: u32, place: &Place) {
-        let finalized = place.state == PeState::Finalized;
-        let (who, place) = (self.who(pe).to_string(), place.at_end());
-        self.verdict.left.get_or_insert(pe);
-        self.verdict.lost.get_or_insert(Lost { who, place, finalized, since: Instant::now() });
+        let (who, since) = (self.who(pe).to_string(), Instant::now());
+        let (begun, finalized) = (place.state != PeState::NotStarted, place.state == PeState::Finalized);
+        self.verdict.lost.get_or_insert(Lost { pe, who, place: place.at_end(), begun, finalized, since });
     }
 
     /// Whether a PE is in `shmem_init`.

@@ -103,9 +103,9 @@ impl Supervisor {
         let who = self.who(pe).to_string();
         match &mut self.remote {
             Some(remote) => {
-                let finalized = place.state == PeState::Finalized;
+                let (begun, finalized) = (place.state != PeState::NotStarted, place.state == PeState::Finalized);
                 let place = place.at_end();
-                remote.link.send(&ToHead::Left { who, place, finalized }, &self.epoll);
+                remote.link.send(&ToHead::Left { pe, who, place, begun, finalized }, &self.epoll);
             }
             None => self.note_left(pe, place),
         }
@@ -115,7 +115,7 @@ impl Supervisor {
     pub(super) fn late(&mut self, pe: u32, place: &Place, status: i32, text: Option<String>) {
         let who = self.who(pe).to_string();
         match &mut self.remote {
-            Some(remote) => remote.link.send(&ToHead::Late { who, status, text }, &self.epoll),
+            Some(remote) => remote.link.send(&ToHead::Late { pe, who, status, text }, &self.epoll),
             None => {
                 text.iter().for_each(|text| self.output.say(text));
                 self.verdict.status.get_or_insert(status);

@@ -1,7 +1,10 @@
 //! PEs that are lost, in a job that goes on without them.
 //!
 //! The launcher decides who is lost. A connection that breaks makes its PE a suspect only: what was outstanding stays
-//! so until the launcher's word is there, and where that does not come, since the PE is alive, the network has failed.
+//! so until the launcher's word is there. Where that does not come, the PE is alive, and the network between the two is
+//! cut, while both reach the launcher: it is told, and ends the PEs of one of the two hosts. Where nothing comes of
+//! that, or it cannot be told, the network has failed.
+//!
 //! With that word all that is outstanding to the PE ends, whatever the provider does with it: over TCP it may hold a
 //! transfer to a host that is cut off for a quarter of an hour. The record of such a transfer, and the buffer in it,
 //! are left to the provider until it has done with them.
@@ -18,7 +21,7 @@ use crate::transport::EventSlot;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// How long the launcher's word about a suspect is waited for: it notices a host that is cut off after 6 s.
+/// How long the launcher's word about a suspect is waited for: it notices a host that is cut off after 7 s.
 const GRACE: Duration = Duration::from_secs(15);
 
 /// A PE that may be lost.
@@ -26,6 +29,8 @@ const GRACE: Duration = Duration::from_secs(15);
 pub(super) struct Suspect {
     pe: u32,
     since: Instant,
+    /// The launcher was told.
+    told: bool,
     /// What it is for the network.
     fault: Fault,
 }
@@ -169,7 +174,7 @@ impl EndpointState {
     #[cold]
     pub fn suspect(&mut self, pe: u32, fault: Fault) {
         if !self.is_suspect(pe) {
-            self.suspects.push(Suspect { pe, since: Instant::now(), fault });
+            self.suspects.push(Suspect { pe, since: Instant::now(), told: false, fault });
         }
     }
 
@@ -190,12 +195,17 @@ impl EndpointState {
         self.suspect(pe, fault);
     }
 
-    /// The network has failed where a PE that seemed to be lost is not.
+    /// The network has failed where a PE that seemed to be lost is not, unless the launcher ends it, or this one.
     pub fn check_suspects(&mut self) {
-        if let Some(suspect) = self.suspects.iter().find(|suspect| suspect.since.elapsed() >= GRACE) {
-            let fault = suspect.fault.clone();
-            self.fail(fault);
+        let mut failed = None;
+        for suspect in self.suspects.iter_mut().filter(|suspect| suspect.since.elapsed() >= GRACE) {
+            let is_new = !std::mem::replace(&mut suspect.told, true);
+            suspect.since = Instant::now();
+            if !is_new || !(self.directory.unreached)(suspect.pe, &suspect.fault.to_string()) {
+                failed = Some(suspect.fault.clone());
+            }
         }
+        failed.into_iter().for_each(|fault| self.fail(fault));
     }
 
     /// The provider has given up a transfer, and says why. It is outstanding until its PE is lost.

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{VERSION, hash};
 use crate::compare::place::Place;
 use crate::compare::run::SiteKey;
-use crate::compare::side::{Side, Site};
+use crate::compare::side::{Side, Site, stable_totals};
 use crate::compare::{Amount, Range};
 
 /// Pairs of PEs that are kept; beyond, none are.
@@ -31,7 +31,15 @@ pub fn counts(side: &Side) -> Value {
         .filter(|_| side.pairs.len() <= MOST_PAIRS)
         .map(|((kind, from, to), r)| json!([kind, from, to, range(r)]))
         .collect();
-    json!({ "v": VERSION, "sites": sites, "sizes": sizes, "errors": errors, "pairs": pairs })
+    let mut all = json!({ "v": VERSION, "sites": sites, "sizes": sizes, "errors": errors, "pairs": pairs });
+    // Those of which the sites say nothing; where nothing varies, counts are as earlier versions have them.
+    let known = stable_totals(&side.sites);
+    let totals = side.totals.iter().filter(|(op, _)| !known.contains_key(*op));
+    let totals: Vec<Value> = totals.map(|(op, r)| json!([op, range(r)])).collect();
+    if !totals.is_empty() {
+        all["totals"] = Value::Array(totals);
+    }
+    all
 }
 
 /// Counts from a file; `None` for what is none.
@@ -53,8 +61,14 @@ pub fn side(value: &Value) -> Option<Side> {
         let key = SiteKey { op: text(&row[0])?, place, region: text(&row[3])? };
         Some(Site { key, ordinal, range: range(&row[4])? })
     };
+    let sites: Vec<Site> = rows("sites")?.iter().map(site).collect::<Option<_>>()?;
+    let mut totals = stable_totals(&sites);
+    for row in rows("totals").unwrap_or_default() {
+        totals.insert(text(&row[0])?, range(&row[1])?);
+    }
     Some(Side {
-        sites: rows("sites")?.iter().map(site).collect::<Option<_>>()?,
+        sites,
+        totals,
         sizes: rows("sizes")?
             .iter()
             .map(|row| Some(((text(&row[0])?, small(&row[1])?, small(&row[2])?), range(&row[3])?)))

@@ -111,6 +111,7 @@ fn counts_come_back_as_they_were() {
         sizes: BTreeMap::from([(("shmem_p".to_owned(), 2, 4), range)]),
         errors: BTreeMap::from([("shmem_p".to_owned(), range)]),
         pairs: BTreeMap::from([((1, 0, 7), range)]),
+        totals: BTreeMap::from([("shmem_quiet".to_owned(), range)]),
         ..Side::default()
     };
     let hashes = groups(&known);
@@ -123,9 +124,17 @@ fn counts_come_back_as_they_were() {
     let text = counts(&known).to_string();
     let read = side(&serde_json::from_str(&text).unwrap()).unwrap();
     assert_eq!(
-        (&read.sites, &read.sizes, &read.errors, &read.pairs),
-        (&known.sites, &known.sizes, &known.errors, &known.pairs)
+        (&read.sites, &read.sizes, &read.errors, &read.pairs, &read.totals),
+        (&known.sites, &known.sizes, &known.errors, &known.pairs, &known.totals)
     );
+    // Where no site varies, they say it all.
+    let mut stable = known.clone();
+    stable.sites[0].range.max = stable.sites[0].range.min;
+    stable.totals.clear();
+    let text = counts(&stable).to_string();
+    assert!(!text.contains("totals"), "{text}");
+    let read = side(&serde_json::from_str(&text).unwrap()).unwrap();
+    assert_eq!(read.totals["shmem_quiet"], stable.sites[0].range);
 }
 
 #[test]

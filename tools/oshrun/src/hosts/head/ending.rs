@@ -138,7 +138,7 @@ impl Head<'_> {
     }
 
     /// A host cannot be reached any more.
-    fn lose(&mut self, number: usize, why: &str) {
+    pub(super) fn lose(&mut self, number: usize, why: &str) {
         let host = &mut self.hosts[number];
         let agent = host.agent.map_or(String::new(), |ended| format!("; `{}` {}", host.command, describe(ended)));
         let text = format!("lost {}: {why}{agent}", host.who());

@@ -24,6 +24,7 @@ impl Head<'_> {
             ToHead::Lost { pe, signal, text } => self.go_on_without(pe, signal, text),
             ToHead::Agree { pe, id, proposal } => self.give(pe, id, &proposal.0),
             ToHead::Signalled { number } => self.signalled(host, number),
+            ToHead::Unreached { pe, why } => self.part(host, pe, &why),
             _ => {}
         }
     }
@@ -49,6 +50,17 @@ impl Head<'_> {
         }
         self.output.say(&format!("{text}; the job goes on without it (--survive)"));
         self.survival.losses.add(text, 1);
+    }
+
+    /// A host has not reached a PE of another one for long, while both are heard of here: the network between them is
+    /// cut, and one of the two cannot go on. It is the one that the other was first to tell of.
+    fn part(&mut self, host: usize, pe: u32, why: &str) {
+        let there = self.hosts.iter().position(|other| other.place.pes.contains(&pe));
+        let Some(there) = there.filter(|there| *there != host && !self.is_ending()) else { return };
+        if [host, there].iter().all(|number| self.hosts[*number].phase == Phase::Running) {
+            let why = format!("{} has not reached it for long: {why}", self.hosts[host].who());
+            self.lose(there, &why);
+        }
     }
 
     /// Tells all hosts, before they hear of what is decided since.

@@ -116,16 +116,16 @@ impl Head<'_> {
         match message {
             ToHead::Note { text } => self.pass_on(number, &text),
             ToHead::Verdict { status, text } => self.decide_exit(text, status),
-            ToHead::Late { who, status, text } => {
+            ToHead::Late { pe, who, status, text } => {
                 if !self.is_ending() {
                     text.iter().for_each(|text| self.output.say(text));
                     self.status.get_or_insert(status);
-                    let place = "after shmem_finalize".into();
-                    self.lost.get_or_insert(Lost { who, place, finalized: true, since: Instant::now() });
+                    let (place, since) = ("after shmem_finalize".into(), Instant::now());
+                    self.lost.get_or_insert(Lost { pe, who, place, begun: true, finalized: true, since });
                 }
             }
-            ToHead::Left { who, place, finalized } => {
-                self.lost.get_or_insert(Lost { who, place, finalized, since: Instant::now() });
+            ToHead::Left { pe, who, place, begun, finalized } => {
+                self.lost.get_or_insert(Lost { pe, who, place, begun, finalized, since: Instant::now() });
             }
             ToHead::Report { id, handled, lines, pes } => self.reported(number, id, handled, lines, pes),
             ToHead::Fence { key_values } => {

@@ -5,14 +5,13 @@ use super::{Head, Host, Phase};
 use crate::hosts::message::ToDaemon;
 use crate::report;
 use crate::signals;
-use pellucid_profile::live::PeNow;
+use crate::supervise::{HOPELESS_AFTER, LOST_AFTER};
+use pellucid_profile::live::{PeNow, State};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 /// How long hosts may take to answer.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// How long a PE may be inside the library after another one has left.
-const LOST_AFTER: Duration = Duration::from_secs(5);
 
 /// Why it is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,6 +69,7 @@ impl Head<'_> {
     pub(super) fn answer_if_complete(&mut self, now: Instant) {
         let silent = |asked: &Asked| asked.waiting.iter().all(|host| self.hosts[*host].phase != Phase::Running);
         let Some(mut asked) = self.asked.take_if(|asked| now >= asked.until || silent(asked)) else { return };
+        asked.pes.extend(self.ended());
         asked.pes.sort_by_key(|pe| pe.pe);
         let mut lines: Vec<String> = std::mem::take(&mut asked.lines).into_values().flatten().collect();
         if asked.why != Why::Left {
@@ -94,14 +94,25 @@ impl Head<'_> {
             }
             Why::Left => {
                 let Some(lost) = self.lost.as_mut() else { return };
-                if lines.is_empty() {
-                    lost.since = now;
-                    return;
+                let since = now.saturating_duration_since(lost.since);
+                let waits = || !lost.begun || report::is_waited_for(lost.pe, &asked.pes);
+                match (lines.is_empty(), since >= LOST_AFTER) {
+                    (true, true) => lost.since = now,
+                    (false, late) if late || (!lost.finalized && waits()) => {
+                        let text = all(report::lost(&lost.who, &lost.place, since.as_secs()));
+                        self.decide_exit(Some(text), 1);
+                    }
+                    _ => {}
                 }
-                let text = all(report::lost(&lost.who, &lost.place, LOST_AFTER.as_secs()));
-                self.decide_exit(Some(text), 1);
             }
         }
+    }
+
+    /// The PEs of hosts that are asked no more: all of them have ended.
+    fn ended(&self) -> impl Iterator<Item = PeNow> {
+        let is_over = |host: &&Host| matches!(host.phase, Phase::Ended | Phase::Collecting | Phase::Done);
+        let ended = |pe| PeNow { pe, state: State::Ended, ..PeNow::default() };
+        self.hosts.iter().filter(is_over).flat_map(|host| host.place.pes.clone()).map(ended)
     }
 
     /// A line for each host that says nothing of its PEs.
@@ -122,8 +133,14 @@ impl Head<'_> {
         }
         if self.deadline.is_some_and(|deadline| now >= deadline) {
             self.ask(Why::Timeout);
-        } else if self.lost.as_ref().is_some_and(|lost| now >= lost.since + LOST_AFTER) {
-            self.ask(Why::Left);
+        } else if let Some(lost) = &self.lost {
+            // As on one host, but not at each look: it is a message to each host and one from it.
+            let since = now.saturating_duration_since(lost.since);
+            let is_due = self.looked.is_none_or(|looked| now >= looked + HOPELESS_AFTER);
+            if since >= LOST_AFTER || (since >= HOPELESS_AFTER && !lost.finalized && is_due) {
+                self.looked = Some(now);
+                self.ask(Why::Left);
+            }
         }
     }
 }

@@ -122,6 +122,7 @@ impl<'a> Head<'a> {
             closing: Closing::default(),
             interrupted: false,
             lost: None,
+            looked: None,
             survival: Survival::default(),
         };
         let start = |head: &mut Self, host, watchdog| {
