@@ -6,8 +6,20 @@ use crate::text::{has_line, with_line};
 
 /// Calls of the program that are named.
 const CALLS: usize = 3;
-/// Objects that are nobody's program: what crashes in them was called by it.
-const SYSTEM: [&str; 4] = ["libc.so", "libpthread.so", "ld-linux", "libm.so"];
+/// Objects that are nobody's program: what crashes in them, as an exception that nobody catches, was called by it.
+const SYSTEM: [&str; 11] = [
+    "libc.so",
+    "libpthread.so",
+    "ld-linux",
+    "libm.so",
+    "libstdc++.so",
+    "libc++.so",
+    "libc++abi.so",
+    "libgcc_s.so",
+    "libgfortran.so",
+    "libgomp.so",
+    "libomp.so",
+];
 /// Begins of the names of functions of this library, where it is part of the executable.
 const OURS: [&str; 2] = ["shmem_", "pshmem_"];
 
