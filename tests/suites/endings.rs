@@ -93,6 +93,18 @@ fn an_exception_that_nobody_catches_is_told_with_the_line_that_throws_it() {
     outcome.expect_text(&["PE 1 of 2", "called from thrower at uncaught.cpp:7, called from main at uncaught.cpp:14"]);
 }
 
+#[test]
+fn a_stack_without_room_is_told_with_the_line() {
+    let binary = Build::program("endings/overflow.c").options(["-g", "-O0", "-w"]).build();
+    for what in ["calls", "array"] {
+        let script = "ulimit -s 8192; exec \"$@\"";
+        let job = Job::new("bash").args(["-c", script, "bash"]).arg(tree::tool("oshrun")).args(["-n", "2"]);
+        let outcome = job.arg(&binary).arg(what).limit(20).run().expect_code(139);
+        let function = if what == "calls" { "in deeper at overflow.c:" } else { "in large at overflow.c:" };
+        outcome.expect_text(&["PE 1 of 2", "signal 11", function, "beyond the end of the stack (ulimit -s)"]);
+    }
+}
+
 fn abort(name: &str, pes: usize, arguments: &[&str]) -> Outcome {
     let binary = Build::program("endings/abort.c").named(name).options(["-g", "-pthread"]).build();
     let outcome = Job::oshrun(pes).arg(&binary).args(arguments).limit(20).run();
