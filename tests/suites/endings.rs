@@ -86,6 +86,25 @@ fn a_crash_inside_a_routine_is_told_with_the_line_of_the_call() {
     Job::new(tree::tool("oshprof")).args(["line", "a.out"]).run().expect_code(2);
 }
 
+#[test]
+fn an_exception_that_nobody_catches_is_told_with_the_line_that_throws_it() {
+    let binary = Build::program("endings/uncaught.cpp").options(["-g"]).build();
+    let outcome = Job::oshrun(2).arg(&binary).limit(20).run().expect_code(134);
+    outcome.expect_text(&["PE 1 of 2", "called from thrower at uncaught.cpp:7, called from main at uncaught.cpp:14"]);
+}
+
+#[test]
+fn a_stack_without_room_is_told_with_the_line() {
+    let binary = Build::program("endings/overflow.c").options(["-g", "-O0", "-w"]).build();
+    for what in ["calls", "array"] {
+        let script = "ulimit -s 8192; exec \"$@\"";
+        let job = Job::new("bash").args(["-c", script, "bash"]).arg(tree::tool("oshrun")).args(["-n", "2"]);
+        let outcome = job.arg(&binary).arg(what).limit(20).run().expect_code(139);
+        let function = if what == "calls" { "in deeper at overflow.c:" } else { "in large at overflow.c:" };
+        outcome.expect_text(&["PE 1 of 2", "signal 11", function, "beyond the end of the stack (ulimit -s)"]);
+    }
+}
+
 fn abort(name: &str, pes: usize, arguments: &[&str]) -> Outcome {
     let binary = Build::program("endings/abort.c").named(name).options(["-g", "-pthread"]).build();
     let outcome = Job::oshrun(pes).arg(&binary).args(arguments).limit(20).run();

@@ -5,6 +5,7 @@ use crate::pes::Pe;
 use crate::results::Kept;
 use crate::source::{self, Oshprof};
 use crate::sys::process::Ended;
+use pellucid_core::os::crash::Crashed;
 use pellucid_profile::companion::Companions;
 use pellucid_profile::live::{Inactivity, PeNow};
 use pellucid_profile::model::{self, End, JobIdentity};
@@ -159,7 +160,7 @@ impl Profile {
     }
 
     /// Words for where a PE crashed, by what it has noted.
-    pub fn crashed(&self, pe: u32, noted: &(Option<u64>, Vec<(u64, bool)>)) -> Option<String> {
+    pub fn crashed(&self, pe: u32, noted: &Crashed) -> Option<String> {
         self.segment.crashed(pe, noted, source::line)
     }
 }

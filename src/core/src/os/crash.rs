@@ -6,7 +6,7 @@
 //! that; one that it sets up later takes the place of this one.
 #![allow(unsafe_code)]
 
-use super::{futex, own_code, remains, stack};
+use super::{depth, futex, own_code, remains, stack};
 use std::ffi::{c_int, c_void};
 use std::mem::zeroed;
 use std::os::fd::RawFd;
@@ -35,7 +35,7 @@ const CALLS: usize = 12;
 pub struct Place {
     /// How many of `calls` there are.
     count: AtomicU32,
-    /// Nonzero: `address` is one.
+    /// 1: `address` is one; 2: and lies beyond the end of the stack.
     has_address: AtomicU32,
     /// What could not be read, written or run.
     address: AtomicU64,
@@ -45,19 +45,21 @@ pub struct Place {
     own: AtomicU32,
 }
 
-/// Of a crash: the address that could not be used, and the calls that were under way, innermost first. Each is an
-/// address that something returns to, or the one behind what crashed, and whether it is known to be of this library.
-pub type Crashed = (Option<u64>, Vec<(u64, bool)>);
+/// Of a crash: the address that could not be used, whether the stack had no room left, and the calls that were under
+/// way, innermost first. Each is an address that something returns to, or the one behind what crashed, and whether it
+/// is known to be of this library.
+pub type Crashed = (Option<u64>, bool, Vec<(u64, bool)>);
 
 impl Place {
     /// `None`: nobody has noted a crash.
     pub fn read(&self) -> Option<Crashed> {
         let count = self.count.load(Ordering::Acquire) as usize;
-        let has_address = self.has_address.load(Ordering::Relaxed) != 0;
+        let has_address = self.has_address.load(Ordering::Relaxed);
         let own = self.own.load(Ordering::Relaxed);
         let calls = self.calls.iter().take(count).enumerate();
         let calls = calls.map(|(at, call)| (call.load(Ordering::Relaxed), own >> at & 1 != 0)).collect();
-        (count > 0).then(|| (has_address.then(|| self.address.load(Ordering::Relaxed)), calls))
+        let address = (has_address != 0).then(|| self.address.load(Ordering::Relaxed));
+        (count > 0).then_some((address, has_address == 2, calls))
     }
 
     fn add(&self, call: u64) -> bool {
@@ -95,6 +97,7 @@ static NOTE: OnceLock<Note> = OnceLock::new();
 pub fn install(signal: &'static AtomicU32, place: &'static Place, wake: Option<RawFd>) -> &'static Note {
     let owner = super::process::id();
     own_code::prepare();
+    reserve_stack();
     let note = NOTE.get_or_init(|| Note { signal, place, wake, said: AtomicU32::new(0), owner });
     for number in CRASHES {
         // SAFETY: the structures are valid, and the handler is async-signal-safe.
@@ -108,6 +111,27 @@ pub fn install(signal: &'static AtomicU32, place: &'static Place, wake: Option<R
         }
     }
     note
+}
+
+/// Bytes of the stack of [`reserve_stack`], of which few are ever touched.
+const STACK: usize = 256 << 10;
+
+/// Gives the calling thread a stack for signals where it has none: a handler cannot run on one that has no room left.
+fn reserve_stack() {
+    // SAFETY: zeroes are a valid value; asks for the settings of this thread, then gives it memory that stays.
+    unsafe {
+        let mut known: libc::stack_t = zeroed();
+        let asked = libc::sigaltstack(std::ptr::null(), &raw mut known) == 0;
+        if !asked || known.ss_flags & libc::SS_DISABLE == 0 {
+            return;
+        }
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_STACK;
+        let memory = libc::mmap(std::ptr::null_mut(), STACK, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0);
+        if memory != libc::MAP_FAILED {
+            let stack = libc::stack_t { ss_sp: memory, ss_flags: 0, ss_size: STACK };
+            libc::sigaltstack(&raw const stack, std::ptr::null_mut());
+        }
+    }
 }
 
 impl Note {
@@ -182,9 +206,15 @@ unsafe fn keep_place(place: &Place, number: c_int, info: *const libc::siginfo_t,
     };
     if info.si_code > 0 && [libc::SIGSEGV, libc::SIGBUS].contains(&number) {
         // SAFETY: these signals have an address.
-        place.address.store(unsafe { info.si_addr() } as u64, Ordering::Relaxed);
-        // What is no address of any process comes without one.
-        place.has_address.store(u32::from(info.si_code != libc::SI_KERNEL), Ordering::Relaxed);
+        let address = unsafe { info.si_addr() } as usize;
+        place.address.store(address as u64, Ordering::Relaxed);
+        let has_address = match info.si_code {
+            // What is no address of any process comes without one.
+            libc::SI_KERNEL => 0,
+            _ if is_beyond_stack(address, stack_pointer(context)) => 2,
+            _ => 1,
+        };
+        place.has_address.store(has_address, Ordering::Relaxed);
     }
     let at = instruction(context);
     place.add(at + 1);
@@ -199,6 +229,27 @@ unsafe fn keep_place(place: &Place, number: c_int, info: *const libc::siginfo_t,
         true
     });
     place.note_own(all_interrupted);
+}
+
+/// Bytes from the end of a stack in which it has no room left.
+const END: usize = 64 << 10;
+
+/// Whether an address that the main thread could not use is one of a stack that has no room left. Its handler runs on
+/// another stack then.
+fn is_beyond_stack(address: usize, pointer: usize) -> bool {
+    let Some(own) = depth::of_main_thread().filter(|_| stack::is_alternate()) else { return false };
+    let is_near = address.abs_diff(pointer) <= END;
+    address < own.end && (is_near || pointer < own.start.saturating_add(END))
+}
+
+#[cfg(target_arch = "x86_64")]
+fn stack_pointer(context: &libc::ucontext_t) -> usize {
+    context.uc_mcontext.gregs[libc::REG_RSP as usize] as usize
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn stack_pointer(_: &libc::ucontext_t) -> usize {
+    usize::MAX
 }
 
 #[cfg(target_arch = "x86_64")]

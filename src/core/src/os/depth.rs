@@ -56,6 +56,12 @@ fn here() -> usize {
     std::hint::black_box(&raw const mark).addr()
 }
 
+/// The stack of the calling thread, where that is the main one. Makes system calls only.
+pub(super) fn of_main_thread() -> Option<Range<usize>> {
+    // SAFETY: no arguments.
+    if unsafe { libc::getpid() == libc::gettid() } { main() } else { None }
+}
+
 /// The stack of the calling thread.
 fn own() -> Option<Range<usize>> {
     // SAFETY: no arguments.

@@ -6,8 +6,20 @@ use crate::text::{has_line, with_line};
 
 /// Calls of the program that are named.
 const CALLS: usize = 3;
-/// Objects that are nobody's program: what crashes in them was called by it.
-const SYSTEM: [&str; 4] = ["libc.so", "libpthread.so", "ld-linux", "libm.so"];
+/// Objects that are nobody's program: what crashes in them, as an exception that nobody catches, was called by it.
+const SYSTEM: [&str; 11] = [
+    "libc.so",
+    "libpthread.so",
+    "ld-linux",
+    "libm.so",
+    "libstdc++.so",
+    "libc++.so",
+    "libc++abi.so",
+    "libgcc_s.so",
+    "libgfortran.so",
+    "libgomp.so",
+    "libomp.so",
+];
 /// Begins of the names of functions of this library, where it is part of the executable.
 const OURS: [&str; 2] = ["shmem_", "pshmem_"];
 
@@ -20,13 +32,14 @@ enum Whose {
 }
 
 impl Segment {
-    /// `in inner at crash.c:6, address 0x0, called from main at crash.c:15`, of a PE that crashed at this address with
-    /// these calls under way, innermost first; each is an address that is returned to, and whether it is known to be of
-    /// this library. `line` is that of [`super::CurrentOp::called_from`]. `None`: the files are not known.
+    /// `in inner at crash.c:6, address 0x0, called from main at crash.c:15`, of a PE that crashed: the address that it
+    /// could not use, whether its stack had no room left, and the calls under way, innermost first; each is an address
+    /// that is returned to, and whether it is known to be of this library. `line` is that of
+    /// [`super::CurrentOp::called_from`]. `None`: the files are not known.
     pub fn crashed(
         &self,
         pe: u32,
-        (address, calls): &(Option<u64>, Vec<(u64, bool)>),
+        (address, is_beyond_stack, calls): &(Option<u64>, bool, Vec<(u64, bool)>),
         line: impl Fn(&str, u64) -> Option<String>,
     ) -> Option<String> {
         let region = self.region(pe)?;
@@ -40,7 +53,11 @@ impl Segment {
         }
         let first = shown.first()?;
         let by = crashing(&shown);
-        let address = address.map(|address| format!(", address {address:#x}")).unwrap_or_default();
+        let address = match address {
+            Some(_) if *is_beyond_stack => ", beyond the end of the stack (ulimit -s)".to_owned(),
+            Some(address) => format!(", address {address:#x}"),
+            None => String::new(),
+        };
         let current = self.current(pe).into_iter().next().filter(|current| current.phase != Phase::Returned);
         let (place, skip) = match (by, current) {
             // A handler of the program's.
