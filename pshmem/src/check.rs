@@ -24,12 +24,13 @@ fn is_transfer(op: &Op) -> bool {
     matches!(op.class, Class::Put | Class::Get | Class::Amo | Class::Signal)
 }
 
-/// What the argument is called that names the words which a routine looks at or changes.
-fn word(op: &Op) -> Option<&'static str> {
+/// What the argument is called that names the words which a routine looks at or changes, and the bytes of one; 0: of an
+/// element.
+fn word(op: &Op) -> Option<(&'static str, usize)> {
     match op.class {
-        Class::Signal => Some("sig_addr"),
-        Class::Wait | Class::Test => Some("ivar"),
-        Class::Lock => Some("lock"),
+        Class::Signal => Some(("sig_addr", size_of::<u64>())),
+        Class::Wait | Class::Test => Some(("ivar", 0)),
+        Class::Lock => Some(("lock", size_of::<u64>())),
         _ => None,
     }
 }
@@ -77,8 +78,9 @@ fn check(call: &Call) -> Result<(), Fault> {
     if !runtime::query_initialized() {
         return Ok(());
     }
-    if let Some(arg) = word(op).filter(|_| call.addr != 0) {
-        memory::check_object(arg, call.addr, op::elem(call.op).max(1))?;
+    if let Some((arg, bytes)) = word(op).filter(|_| call.addr != 0) {
+        let bytes = if bytes > 0 { bytes } else { op::elem(call.op).max(1) };
+        memory::check_object(arg, call.addr, bytes)?;
     }
     if call.bytes == 0 {
         return Ok(());

@@ -293,7 +293,7 @@ fn pes_find_each_other() {
     let outcome = job.limit(30).run().expect_code(1);
     outcome.expect_text(&[
         "PE 1 of 4 on host b (pid ",
-        "5 s later others are still inside the library and may wait for it for ever:",
+        "1 s later others are still inside the library and may wait for it for ever:",
         "PE 0 of 4 on host a (pid ",
         "PE 2 of 4 on host b (pid ",
         "PE 3 of 4 on host c (pid ",

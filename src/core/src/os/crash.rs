@@ -211,7 +211,7 @@ unsafe fn keep_place(place: &Place, number: c_int, info: *const libc::siginfo_t,
         let has_address = match info.si_code {
             // What is no address of any process comes without one.
             libc::SI_KERNEL => 0,
-            _ if is_beyond_stack(address, stack_pointer(context)) => 2,
+            _ if overflows_stack(address, stack_pointer(context)) => 2,
             _ => 1,
         };
         place.has_address.store(has_address, Ordering::Relaxed);
@@ -236,7 +236,7 @@ const END: usize = 64 << 10;
 
 /// Whether an address that the main thread could not use is one of a stack that has no room left. Its handler runs on
 /// another stack then.
-fn is_beyond_stack(address: usize, pointer: usize) -> bool {
+fn overflows_stack(address: usize, pointer: usize) -> bool {
     let Some(own) = depth::of_main_thread().filter(|_| stack::is_alternate()) else { return false };
     let is_near = address.abs_diff(pointer) <= END;
     address < own.end && (is_near || pointer < own.start.saturating_add(END))

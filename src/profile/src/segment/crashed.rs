@@ -39,7 +39,7 @@ impl Segment {
     pub fn crashed(
         &self,
         pe: u32,
-        (address, is_beyond_stack, calls): &(Option<u64>, bool, Vec<(u64, bool)>),
+        (address, overflows_stack, calls): &(Option<u64>, bool, Vec<(u64, bool)>),
         line: impl Fn(&str, u64) -> Option<String>,
     ) -> Option<String> {
         let region = self.region(pe)?;
@@ -54,7 +54,7 @@ impl Segment {
         let first = shown.first()?;
         let by = crashing(&shown);
         let address = match address {
-            Some(_) if *is_beyond_stack => ", beyond the end of the stack (ulimit -s)".to_owned(),
+            Some(_) if *overflows_stack => ", beyond the end of the stack (ulimit -s)".to_owned(),
             Some(address) => format!(", address {address:#x}"),
             None => String::new(),
         };
