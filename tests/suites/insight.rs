@@ -195,22 +195,6 @@ fn a_quota_of_cpu_time_is_named() {
     advice.expect_text(&["2 PEs share the time of 1 core", ", which is their quota"]);
 }
 
-/// A thread that is ready to compute and stands in line for a core is no thread that waits for others, whatever other
-/// threads of its PE do.
-#[test]
-fn a_thread_in_line_for_a_core_does_not_wait_for_others() {
-    let binary = Build::program("profile/threads_line.c").options(["-O1"]).libraries(["-lpthread"]).build();
-    let pes = 4 * std::thread::available_parallelism().map_or(1, usize::from);
-    let directory = profile("threads-line", pes, &binary, &[]);
-    let run = &rows(&directory, "efficiency")[0];
-    assert!(number(run, "parallel") > 0.6, "{run}");
-    // What the processes took before they were initialized is no part of it.
-    for pe in report(&directory, "all")["per_pe"].as_array().expect("PEs") {
-        let on_core = number(pe, "on_core_ns");
-        assert!((0.1e9..0.3e9).contains(&on_core) || on_core < number(pe, "main_ns"), "{pe}");
-    }
-}
-
 /// Threads that wait at the same time spend more in the library together than the PE runs: shares are of the PE's own
 /// time and say so, in every view and form; what could be saved is no more than that.
 #[test]

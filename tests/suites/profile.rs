@@ -262,6 +262,25 @@ fn threads_lose_no_call() {
     }
 }
 
+/// A thread that is ready to compute and stands in line for a core is no thread that waits for others, whatever other
+/// threads of its PE do.
+#[test]
+fn a_thread_in_line_for_a_core_does_not_wait_for_others() {
+    let binary = program("threads_line");
+    let pes = 4 * std::thread::available_parallelism().map_or(1, usize::from);
+    let (directory, outcome) = profile("threads-line", pes, &[], &binary);
+    outcome.expect_code(0);
+    let job = Job::new(tree::tool("oshprof")).arg("report").arg(&directory).args(["--view", "all", "--json"]);
+    let report: Value = serde_json::from_str(&job.run().expect_code(0).stdout).expect("JSON");
+    let run = &report["efficiency"][0];
+    assert!(run["parallel"].as_f64() > Some(0.6), "{run}");
+    // What the processes took before they were initialized is no part of it.
+    for pe in report["per_pe"].as_array().expect("PEs") {
+        let [on_core, main] = ["on_core_ns", "main_ns"].map(|name| pe[name].as_f64().expect("a number"));
+        assert!((0.1e9..0.3e9).contains(&on_core) || on_core < main, "{pe}");
+    }
+}
+
 #[test]
 fn waiting_is_seen_where_it_happens() {
     let (directory, outcome) = profile("waiting", 2, &[], &program("waiting"));
