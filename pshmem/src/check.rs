@@ -24,19 +24,28 @@ fn is_transfer(op: &Op) -> bool {
     matches!(op.class, Class::Put | Class::Get | Class::Amo | Class::Signal)
 }
 
-/// What the argument is called that names the words which a routine looks at or changes, and the bytes of one; 0: of an
-/// element.
-fn word(op: &Op) -> Option<(&'static str, usize)> {
+/// The words that a routine looks at or changes: what the argument is called that names them, and the bytes of one.
+fn word(op: &Op, id: u16) -> Option<(&'static str, usize)> {
     match op.class {
         Class::Signal => Some(("sig_addr", size_of::<u64>())),
-        Class::Wait | Class::Test => Some(("ivar", 0)),
+        Class::Wait | Class::Test => Some(("ivar", op::elem(id).max(1))),
         Class::Lock => Some(("lock", size_of::<u64>())),
         _ => None,
     }
 }
 
-fn is_checked(op: &Op) -> bool {
-    is_transfer(op) || has_handle(op) || word(op).is_some() || op.class == Class::Collective
+/// Whether what a call says to be its payload is all that it uses of each object. The elements of a strided transfer
+/// are apart, and what the members of some collectives give together is more: of these, where it begins is known here.
+fn has_all_bytes(op: &Op) -> bool {
+    let is_one_of = |kinds: &[&str]| kinds.iter().any(|kind| op.name().contains(kind));
+    match op.class {
+        Class::Collective => is_one_of(&["_reduce", "_to_all", "broadcast", "scan"]),
+        _ => !is_one_of(&["_iput", "_iget", "_ibput", "_ibget"]),
+    }
+}
+
+fn is_checked(op: &Op, id: u16) -> bool {
+    is_transfer(op) || has_handle(op) || word(op, id).is_some() || op.class == Class::Collective
 }
 
 /// From now on transfers are checked.
@@ -46,8 +55,8 @@ pub fn begin() {
         let place = fault_site::name_of(site);
         format!("{} ({place})", OPS[usize::from(op)].name())
     });
-    let checked = OPS.iter().enumerate().filter(|(_, op)| is_checked(op));
-    checked.for_each(|(id, _)| arm::set_interceptor(id as u16, Interceptor::Check, true));
+    let checked = (0..).zip(OPS.iter()).filter(|(id, op)| is_checked(op, *id));
+    checked.for_each(|(id, _)| arm::set_interceptor(id, Interceptor::Check, true));
 }
 
 /// Checks a call; one that is wrong ends the job.
@@ -78,26 +87,22 @@ fn check(call: &Call) -> Result<(), Fault> {
     if !runtime::query_initialized() {
         return Ok(());
     }
-    if let Some((arg, bytes)) = word(op).filter(|_| call.addr != 0) {
-        let bytes = if bytes > 0 { bytes } else { op::elem(call.op).max(1) };
+    if let Some((arg, bytes)) = word(op, call.op).filter(|_| call.addr != 0) {
         memory::check_object(arg, call.addr, bytes)?;
     }
-    if call.bytes == 0 {
+    let is_transfer = is_transfer(op);
+    if call.bytes == 0 || !is_transfer && op.class != Class::Collective {
         return Ok(());
     }
-    if op.class == Class::Collective {
-        return check_collective(op, call);
-    }
-    if !is_transfer(op) {
-        return Ok(());
-    }
-    // The elements of a strided transfer are apart: only where it begins is known here.
-    let is_strided = ["_iput", "_iget", "_ibput", "_ibget"].iter().any(|kind| op.name().contains(kind));
-    let bytes = if is_strided { 1 } else { call.bytes };
+    let has_all_bytes = has_all_bytes(op);
+    let bytes = if has_all_bytes { call.bytes } else { 1 };
     for (arg, addr) in [("dest", call.dest), ("source", call.source)] {
         if addr != 0 {
             memory::check_object(arg, addr, bytes)?;
         }
+    }
+    if !is_transfer {
+        return Ok(());
     }
     let (dest, source) = (call.dest, call.source);
     // Those with a handle are checked where their own memory is known.
@@ -106,22 +111,9 @@ fn check(call: &Call) -> Result<(), Fault> {
     }
     let overlaps = dest < source.saturating_add(bytes) && source < dest.saturating_add(bytes);
     // An object that is copied to itself stays what it is.
-    if call.peer == runtime::map().me && dest != 0 && source != 0 && dest != source && !is_strided && overlaps {
+    if call.peer == runtime::map().me && dest != 0 && source != 0 && dest != source && has_all_bytes && overlaps {
         let cause = Cause::Overlap { dest, dest_bytes: bytes, source, source_bytes: bytes, in_place: false };
         return Err(Fault::from(cause));
-    }
-    Ok(())
-}
-
-/// Objects of a collective. What the members give together is larger than what one gives: of such, where it begins is
-/// checked.
-fn check_collective(op: &Op, call: &Call) -> Result<(), Fault> {
-    let is_of_one = ["_reduce", "_to_all", "broadcast", "scan"].iter().any(|kind| op.name().contains(kind));
-    let bytes = if is_of_one { call.bytes } else { 1 };
-    for (arg, addr) in [("dest", call.dest), ("source", call.source)] {
-        if addr != 0 {
-            memory::check_object(arg, addr, bytes)?;
-        }
     }
     Ok(())
 }

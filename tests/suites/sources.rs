@@ -136,7 +136,7 @@ const LONG: &[(&str, &str, &str)] = &[
     ("tests/suites/profile.rs", "counts_and_bytes_are_exact", "the calls of one program and what is known of each"),
     ("tests/suites/tool_ready.rs", "as_score_p_configures", "the checks of Score-P's configure, in its order"),
     ("tools/oshprof/tests/golden.rs", "every_table_is_a_file_of_its_own", "a list of files with their first lines"),
-    ("tools/oshprof/tests/trace.rs", "otf2", "the records of one archive, in order"),
+    ("tools/oshprof/tests/trace/main.rs", "otf2", "the records of one archive, in order"),
     ("tests/src/plots.rs", "plot", "one picture: axes, grid, lines, legend"),
 ];
 

@@ -4,6 +4,7 @@
 //! the usual 8 KiB, would overwrite what lies below it, or crash there without a word.
 #![allow(unsafe_code)]
 
+use super::process;
 use crate::base::{Cause, Fault};
 use std::mem::zeroed;
 use std::ops::Range;
@@ -58,14 +59,12 @@ fn here() -> usize {
 
 /// The stack of the calling thread, where that is the main one. Makes system calls only.
 pub(super) fn of_main_thread() -> Option<Range<usize>> {
-    // SAFETY: no arguments.
-    if unsafe { libc::getpid() == libc::gettid() } { main() } else { None }
+    if process::is_main_thread() { main() } else { None }
 }
 
 /// The stack of the calling thread.
 fn own() -> Option<Range<usize>> {
-    // SAFETY: no arguments.
-    if unsafe { libc::getpid() == libc::gettid() } {
+    if process::is_main_thread() {
         return main();
     }
     // SAFETY: zeroes are a valid value; what is filled in is given back.

@@ -7,7 +7,7 @@ use std::sync::Once;
 use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use super::thread;
+use super::{process, thread};
 
 /// Threads of the library's own that run.
 static OWN: AtomicUsize = AtomicUsize::new(0);
@@ -35,9 +35,7 @@ impl Drop for Own {
 /// Has the end of the main thread noticed, where it is the one that calls. Before each thread of the library's own.
 pub(super) fn expect_end() {
     static ONCE: Once = Once::new();
-    // SAFETY: no arguments.
-    let (process, thread) = unsafe { (libc::getpid(), libc::gettid()) };
-    if process != thread {
+    if !process::is_main_thread() {
         return;
     }
     ONCE.call_once(|| {
@@ -45,7 +43,7 @@ pub(super) fn expect_end() {
         // SAFETY: the key is this function's own, its function stays loaded, and the value is read by nobody.
         unsafe {
             if libc::pthread_key_create(&raw mut key, Some(main_thread_ends)) == 0 {
-                PROCESS.store(process, Ordering::Relaxed);
+                PROCESS.store(process::id(), Ordering::Relaxed);
                 libc::pthread_setspecific(key, std::ptr::without_provenance::<c_void>(1));
             }
         }
@@ -54,8 +52,8 @@ pub(super) fn expect_end() {
 
 /// In the main thread, when it ends by itself: `exit` does not come here.
 unsafe extern "C" fn main_thread_ends(_: *mut c_void) {
-    // SAFETY: no arguments. A child of this process has none of the threads that are counted.
-    if unsafe { libc::getpid() } != PROCESS.load(Ordering::Relaxed) || OWN.load(Ordering::Relaxed) == 0 {
+    // A child of this process has none of the threads that are counted.
+    if process::id() != PROCESS.load(Ordering::Relaxed) || OWN.load(Ordering::Relaxed) == 0 {
         return;
     }
     exit_if_last();

@@ -8,6 +8,12 @@ pub fn id() -> i32 {
     std::process::id() as i32
 }
 
+/// Whether the calling thread is its first one. Makes system calls only.
+pub(super) fn is_main_thread() -> bool {
+    // SAFETY: no arguments.
+    unsafe { libc::getpid() == libc::gettid() }
+}
+
 /// When this process was started, in the kernel's ticks since it runs: another program in it changes nothing about
 /// that.
 pub fn start_time() -> u64 {
