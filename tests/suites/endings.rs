@@ -105,6 +105,16 @@ fn a_stack_without_room_is_told_with_the_line() {
     }
 }
 
+#[test]
+fn a_call_to_where_no_code_is_is_told_with_the_line() {
+    let binary = Build::program("endings/wild.c").options(["-g", "-w"]).build();
+    for (what, address) in [("null", "0x0"), ("unmapped", "0x1000"), ("data", "0x")] {
+        let outcome = Job::oshrun(2).arg(&binary).arg(what).limit(20).run().expect_code(139);
+        let called = format!("which called address {address}");
+        outcome.expect_text(&["PE 1 of 2", "signal 11", "in main at wild.c:12", &called, "where no code is"]);
+    }
+}
+
 fn abort(name: &str, pes: usize, arguments: &[&str]) -> Outcome {
     let binary = Build::program("endings/abort.c").named(name).options(["-g", "-pthread"]).build();
     let outcome = Job::oshrun(pes).arg(&binary).args(arguments).limit(20).run();

@@ -35,8 +35,8 @@ const CALLS: usize = 12;
 pub struct Place {
     /// How many of `calls` there are.
     count: AtomicU32,
-    /// 1: `address` is one; 2: and lies beyond the end of the stack.
-    has_address: AtomicU32,
+    /// 0, or what `address` is: a [`Use`].
+    used_for: AtomicU32,
     /// What could not be read, written or run.
     address: AtomicU64,
     /// The instruction (plus 1), then the addresses that it and its callers return to.
@@ -45,21 +45,46 @@ pub struct Place {
     own: AtomicU32,
 }
 
-/// Of a crash: the address that could not be used, whether the stack had no room left, and the calls that were under
-/// way, innermost first. Each is an address that something returns to, or the one behind what crashed, and whether it
-/// is known to be of this library.
-pub type Crashed = (Option<u64>, bool, Vec<(u64, bool)>);
+/// What a program did with an address that it could not use.
+#[derive(Debug, Clone, Copy)]
+#[repr(u32)]
+enum Use {
+    /// Read or written.
+    Data = 1,
+    /// The same, beyond the end of the stack, which had no room left.
+    Stack,
+    /// Called.
+    Code,
+}
+
+impl Use {
+    const ALL: [Self; 3] = [Self::Data, Self::Stack, Self::Code];
+
+    fn describe(self, address: u64) -> String {
+        match self {
+            Self::Data => format!("address {address:#x}"),
+            Self::Stack => "beyond the end of the stack (ulimit -s)".to_owned(),
+            Self::Code => format!("which called address {address:#x}, where no code is"),
+        }
+    }
+}
+
+/// Of a crash: words for the address that could not be used, and the calls that were under way, innermost first. Each
+/// is an address that something returns to, or the one behind what crashed, and whether it is known to be of this
+/// library.
+pub type Crashed = (Option<String>, Vec<(u64, bool)>);
 
 impl Place {
     /// `None`: nobody has noted a crash.
     pub fn read(&self) -> Option<Crashed> {
         let count = self.count.load(Ordering::Acquire) as usize;
-        let has_address = self.has_address.load(Ordering::Relaxed);
+        let used_for = self.used_for.load(Ordering::Relaxed);
         let own = self.own.load(Ordering::Relaxed);
         let calls = self.calls.iter().take(count).enumerate();
         let calls = calls.map(|(at, call)| (call.load(Ordering::Relaxed), own >> at & 1 != 0)).collect();
-        let address = (has_address != 0).then(|| self.address.load(Ordering::Relaxed));
-        (count > 0).then_some((address, has_address == 2, calls))
+        let used_for = Use::ALL.into_iter().find(|it| *it as u32 == used_for);
+        let address = used_for.map(|it| it.describe(self.address.load(Ordering::Relaxed)));
+        (count > 0).then_some((address, calls))
     }
 
     fn add(&self, call: u64) -> bool {
@@ -197,26 +222,37 @@ const BY_INSTRUCTION: [c_int; 4] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, l
 ///
 /// # Safety
 /// `info` and `context` are those of a signal handler that runs, or null.
-unsafe fn keep_place(place: &Place, number: c_int, info: *const libc::siginfo_t, context: *const c_void) {
+unsafe fn keep_place(place: &Place, number: c_int, info: *const libc::siginfo_t, context: *mut c_void) {
     // SAFETY: so says the caller.
     let (Some(info), Some(context)) =
-        (unsafe { info.as_ref() }, unsafe { context.cast::<libc::ucontext_t>().as_ref() })
+        (unsafe { info.as_ref() }, unsafe { context.cast::<libc::ucontext_t>().as_mut() })
     else {
         return;
     };
+    let mut undo = None;
     if info.si_code > 0 && [libc::SIGSEGV, libc::SIGBUS].contains(&number) {
         // SAFETY: these signals have an address.
         let address = unsafe { info.si_addr() } as usize;
         place.address.store(address as u64, Ordering::Relaxed);
-        let has_address = match info.si_code {
+        let used_for = match info.si_code {
             // What is no address of any process comes without one.
             libc::SI_KERNEL => 0,
-            _ if overflows_stack(address, stack_pointer(context)) => 2,
-            _ => 1,
+            _ if address as u64 == instruction(context) => {
+                undo = step_back(context);
+                Use::Code as u32
+            }
+            _ if overflows_stack(address, stack_pointer(context)) => Use::Stack as u32,
+            _ => Use::Data as u32,
         };
-        place.has_address.store(has_address, Ordering::Relaxed);
+        place.used_for.store(used_for, Ordering::Relaxed);
     }
-    let at = instruction(context);
+    keep_calls(place, instruction(context));
+    if let Some(as_it_was) = undo {
+        set_registers(context, as_it_was);
+    }
+}
+
+fn keep_calls(place: &Place, at: u64) {
     place.add(at + 1);
     let (mut is_below, mut all_interrupted) = (false, 1);
     stack::walk(&mut |call, interrupted| {
@@ -241,6 +277,34 @@ fn overflows_stack(address: usize, pointer: usize) -> bool {
     let is_near = address.abs_diff(pointer) <= END;
     address < own.end && (is_near || pointer < own.start.saturating_add(END))
 }
+
+/// Puts a context back to the call that went to an address where no code is: only so can its callers be found. Gives
+/// what undoes that; `None`: the stack cannot be read.
+fn step_back(context: &mut libc::ucontext_t) -> Option<(u64, u64)> {
+    let (mut returns_to, pointer) = (0_u64, stack_pointer(context));
+    let (to, from) = (&raw mut returns_to, pointer as *mut c_void);
+    let (local, remote) = (
+        libc::iovec { iov_base: to.cast(), iov_len: size_of::<u64>() },
+        libc::iovec { iov_base: from, iov_len: size_of::<u64>() },
+    );
+    // SAFETY: one place of eight bytes each; the second may be any address.
+    let read = unsafe { libc::process_vm_readv(libc::getpid(), &raw const local, 1, &raw const remote, 1, 0) };
+    let as_it_was = (instruction(context), pointer as u64);
+    (read == 8 && returns_to != 0).then(|| {
+        set_registers(context, (returns_to - 1, as_it_was.1 + 8));
+        as_it_was
+    })
+}
+
+/// Sets the instruction and the stack pointer.
+#[cfg(target_arch = "x86_64")]
+fn set_registers(context: &mut libc::ucontext_t, (instruction, pointer): (u64, u64)) {
+    context.uc_mcontext.gregs[libc::REG_RIP as usize] = instruction as i64;
+    context.uc_mcontext.gregs[libc::REG_RSP as usize] = pointer as i64;
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn set_registers(_: &mut libc::ucontext_t, _: (u64, u64)) {}
 
 #[cfg(target_arch = "x86_64")]
 fn stack_pointer(context: &libc::ucontext_t) -> usize {

@@ -32,14 +32,14 @@ enum Whose {
 }
 
 impl Segment {
-    /// `in inner at crash.c:6, address 0x0, called from main at crash.c:15`, of a PE that crashed: the address that it
-    /// could not use, whether its stack had no room left, and the calls under way, innermost first; each is an address
-    /// that is returned to, and whether it is known to be of this library. `line` is that of
+    /// `in inner at crash.c:6, address 0x0, called from main at crash.c:15`, of a PE that crashed: words for the
+    /// address that it could not use, and the calls under way, innermost first; each is an address that is returned to,
+    /// and whether it is known to be of this library. `line` is that of
     /// [`super::CurrentOp::called_from`]. `None`: the files are not known.
     pub fn crashed(
         &self,
         pe: u32,
-        (address, overflows_stack, calls): &(Option<u64>, bool, Vec<(u64, bool)>),
+        (address, calls): &(Option<String>, Vec<(u64, bool)>),
         line: impl Fn(&str, u64) -> Option<String>,
     ) -> Option<String> {
         let region = self.region(pe)?;
@@ -53,11 +53,7 @@ impl Segment {
         }
         let first = shown.first()?;
         let by = crashing(&shown);
-        let address = match address {
-            Some(_) if *overflows_stack => ", beyond the end of the stack (ulimit -s)".to_owned(),
-            Some(address) => format!(", address {address:#x}"),
-            None => String::new(),
-        };
+        let address = address.as_ref().map(|words| format!(", {words}")).unwrap_or_default();
         let current = self.current(pe).into_iter().next().filter(|current| current.phase != Phase::Returned);
         let (place, skip) = match (by, current) {
             // A handler of the program's.
