@@ -86,6 +86,8 @@ pub enum Interceptor {
 static FOREIGN: Flags = [const { AtomicU64::new(0) }; WORDS];
 /// Whether it is anywhere.
 static ANY_FOREIGN: AtomicBool = AtomicBool::new(false);
+/// Whether somebody has wanted calls of any to pass the dispatcher.
+static ANY_GATED: AtomicBool = AtomicBool::new(false);
 /// Who wants calls to pass the dispatcher.
 static INTERCEPTORS: [AtomicU8; COUNT] = [const { AtomicU8::new(0) }; COUNT];
 /// [`DISPATCH`] where somebody does, else 0.
@@ -185,6 +187,7 @@ pub fn is_foreign(op: u16) -> bool {
 /// Sends the calls of an operation through the dispatcher, or no longer.
 pub fn set_interceptor(op: u16, interceptor: Interceptor, wants: bool) {
     let Some(interceptors) = INTERCEPTORS.get(usize::from(op)) else { return };
+    ANY_GATED.fetch_or(wants, SeqCst);
     if wants {
         interceptors.fetch_or(interceptor as u8, SeqCst);
     } else {
@@ -254,21 +257,32 @@ fn change(words: std::ops::Range<usize>) {
         };
         let may_sample = on && !counts_only() && !each_traced;
         let foreign = ANY_FOREIGN.load(SeqCst);
-        for word in words.clone() {
-            let sampled = if may_sample { SAMPLED[word].load(SeqCst) } else { 0 };
-            let recorded = wanted[word] & !sampled | SAMPLED_SITES & sampled;
-            let gates = GATED[word].load(Relaxed) | CLOSED[word].load(Relaxed);
-            // Whatever else is wanted of those that pass the dispatcher.
-            ARM[word].store(recorded & !all_of_bytes(gates) | gates, Relaxed);
-            if foreign {
-                let gates = if on { GATES } else { GATED[word].load(Relaxed) };
-                PARM[word].store(gates & FOREIGN[word].load(Relaxed), Relaxed);
-            }
+        // Of most programs, all calls of an operation go the same way.
+        let is_plain = !may_sample && !foreign && !ANY_GATED.load(SeqCst) && !is_closed();
+        if is_plain {
+            let flags = ARM[words.clone()].iter().zip(&wanted[words.clone()]);
+            flags.for_each(|(flags, wanted)| flags.store(*wanted, Relaxed));
+        } else {
+            words.clone().for_each(|word| change_word(word, (wanted[word], may_sample), foreign.then_some(on)));
         }
         fence(SeqCst);
         if CHANGES.load(SeqCst) == number {
             return;
         }
+    }
+}
+
+/// `calls` are what `shmem_X` has where nobody wants otherwise, and whether call sites may be those of samples; `foreign`
+/// whether the profile is on, where some `shmem_X` are someone else's.
+fn change_word(word: usize, calls: (u64, bool), foreign: Option<bool>) {
+    let sampled = if calls.1 { SAMPLED[word].load(SeqCst) } else { 0 };
+    let recorded = calls.0 & !sampled | SAMPLED_SITES & sampled;
+    let gates = GATED[word].load(Relaxed) | CLOSED[word].load(Relaxed);
+    // Whatever else is wanted of those that pass the dispatcher.
+    ARM[word].store(recorded & !all_of_bytes(gates) | gates, Relaxed);
+    if let Some(on) = foreign {
+        let gates = if on { GATES } else { GATED[word].load(Relaxed) };
+        PARM[word].store(gates & FOREIGN[word].load(Relaxed), Relaxed);
     }
 }
 
