@@ -11,7 +11,7 @@ use pellucid_core::bootstrap::Profiles;
 use pellucid_core::collectives::table;
 use pellucid_core::memory::heap;
 use pellucid_core::os::cgroup;
-use pellucid_core::os::crash::Crashed;
+use pellucid_core::os::crash::{self, Crashed};
 use pellucid_core::os::python;
 use pellucid_core::runtime::{self, Level, Start};
 use pellucid_profile::recorder::{self, Mark, Stamp};
@@ -238,6 +238,7 @@ fn profile(start: &Start) -> bool {
                 caller::prepare();
             }
             recorder::stack_source(caller::calls_into);
+            recorder::observe_threads(crash::cover_thread, crash::uncover_thread);
             if env::python_lines().unwrap_or(false) && python::is_there() {
                 recorder::script_source(python::lines);
             }

@@ -95,13 +95,17 @@ fn an_exception_that_nobody_catches_is_told_with_the_line_that_throws_it() {
 
 #[test]
 fn a_stack_without_room_is_told_with_the_line() {
-    let binary = Build::program("endings/overflow.c").options(["-g", "-O0", "-w"]).build();
-    for what in ["calls", "array"] {
+    let binary = Build::program("endings/overflow.c").options(["-g", "-O0", "-w", "-pthread"]).build();
+    for (what, function) in
+        [("calls", "deeper"), ("array", "large"), ("thread", "deeper"), ("thread-array", "less_large")]
+    {
         let script = "ulimit -s 8192; exec \"$@\"";
         let job = Job::new("bash").args(["-c", script, "bash"]).arg(tree::tool("oshrun")).args(["-n", "2"]);
         let outcome = job.arg(&binary).arg(what).limit(20).run().expect_code(139);
-        let function = if what == "calls" { "in deeper at overflow.c:" } else { "in large at overflow.c:" };
-        outcome.expect_text(&["PE 1 of 2", "signal 11", function, "beyond the end of the stack (ulimit -s)"]);
+        let place = format!("in {function} at overflow.c:");
+        let of_thread = "beyond the end of the thread's stack (OMP_STACKSIZE, ";
+        let stack = if what.starts_with("thread") { of_thread } else { "beyond the end of the stack (ulimit -s)" };
+        outcome.expect_text(&["PE 1 of 2", "signal 11", &place, stack]);
     }
 }
 

@@ -272,8 +272,8 @@ fn change(words: std::ops::Range<usize>) {
     }
 }
 
-/// `calls` are what `shmem_X` has where nobody wants otherwise, and whether call sites may be those of samples; `foreign`
-/// whether the profile is on, where some `shmem_X` are someone else's.
+/// `calls` are what `shmem_X` has where nobody wants otherwise, and whether call sites may be those of samples;
+/// `foreign` whether the profile is on, where some `shmem_X` are someone else's.
 fn change_word(word: usize, calls: (u64, bool), foreign: Option<bool>) {
     let sampled = if calls.1 { SAMPLED[word].load(SeqCst) } else { 0 };
     let recorded = calls.0 & !sampled | SAMPLED_SITES & sampled;

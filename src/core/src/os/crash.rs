@@ -6,7 +6,8 @@
 //! that; one that it sets up later takes the place of this one.
 #![allow(unsafe_code)]
 
-use super::{depth, futex, own_code, remains, stack};
+use super::{depth, futex, own_code, process, remains, stack};
+use std::cell::Cell;
 use std::ffi::{c_int, c_void};
 use std::mem::zeroed;
 use std::os::fd::RawFd;
@@ -51,19 +52,24 @@ pub struct Place {
 enum Use {
     /// Read or written.
     Data = 1,
-    /// The same, beyond the end of the stack, which had no room left.
+    /// The same, beyond the end of the main thread's stack, which had no room left.
     Stack,
+    /// Beyond that of another thread.
+    ThreadStack,
     /// Called.
     Code,
 }
 
 impl Use {
-    const ALL: [Self; 3] = [Self::Data, Self::Stack, Self::Code];
+    const ALL: [Self; 4] = [Self::Data, Self::Stack, Self::ThreadStack, Self::Code];
 
     fn describe(self, address: u64) -> String {
         match self {
             Self::Data => format!("address {address:#x}"),
             Self::Stack => "beyond the end of the stack (ulimit -s)".to_owned(),
+            Self::ThreadStack => {
+                "beyond the end of the thread's stack (OMP_STACKSIZE, pthread_attr_setstacksize)".to_owned()
+            }
             Self::Code => format!("which called address {address:#x}, where no code is"),
         }
     }
@@ -120,7 +126,7 @@ static NOTE: OnceLock<Note> = OnceLock::new();
 
 /// Notes crashes of this process from here on; once.
 pub fn install(signal: &'static AtomicU32, place: &'static Place, wake: Option<RawFd>) -> &'static Note {
-    let owner = super::process::id();
+    let owner = process::id();
     own_code::prepare();
     reserve_stack();
     let note = NOTE.get_or_init(|| Note { signal, place, wake, said: AtomicU32::new(0), owner });
@@ -142,20 +148,56 @@ pub fn install(signal: &'static AtomicU32, place: &'static Place, wake: Option<R
 const STACK: usize = 256 << 10;
 
 /// Gives the calling thread a stack for signals where it has none: a handler cannot run on one that has no room left.
-fn reserve_stack() {
-    // SAFETY: zeroes are a valid value; asks for the settings of this thread, then gives it memory that stays.
+/// Null: it has one, or there is no memory.
+fn reserve_stack() -> *mut c_void {
+    // SAFETY: zeroes are a valid value; asks for the settings of this thread, then gives it memory that stays until it
+    // has other settings.
     unsafe {
         let mut known: libc::stack_t = zeroed();
         let asked = libc::sigaltstack(std::ptr::null(), &raw mut known) == 0;
         if !asked || known.ss_flags & libc::SS_DISABLE == 0 {
-            return;
+            return std::ptr::null_mut();
         }
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_STACK;
         let memory = libc::mmap(std::ptr::null_mut(), STACK, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0);
-        if memory != libc::MAP_FAILED {
-            let stack = libc::stack_t { ss_sp: memory, ss_flags: 0, ss_size: STACK };
-            libc::sigaltstack(&raw const stack, std::ptr::null_mut());
+        if memory == libc::MAP_FAILED {
+            return std::ptr::null_mut();
         }
+        let stack = libc::stack_t { ss_sp: memory, ss_flags: 0, ss_size: STACK };
+        libc::sigaltstack(&raw const stack, std::ptr::null_mut());
+        memory
+    }
+}
+
+thread_local! {
+    /// What [`cover_thread`] has reserved, or null.
+    static RESERVED: Cell<*mut c_void> = const { Cell::new(std::ptr::null_mut()) };
+}
+
+/// Has crashes of the calling thread noted as well where they are those of a stack without room. The main thread has
+/// that from [`install`] on. Makes system calls only.
+pub fn cover_thread() {
+    if NOTE.get().is_some() && !process::is_main_thread() && RESERVED.get().is_null() {
+        RESERVED.set(reserve_stack());
+    }
+}
+
+/// Takes back what [`cover_thread`] has reserved: the thread ends.
+pub fn uncover_thread() {
+    let reserved = RESERVED.replace(std::ptr::null_mut());
+    if reserved.is_null() {
+        return;
+    }
+    // SAFETY: as in `reserve_stack`. Where somebody else has given the thread another, this one is not in use either.
+    unsafe {
+        let mut known: libc::stack_t = zeroed();
+        if libc::sigaltstack(std::ptr::null(), &raw mut known) == 0 && known.ss_sp == reserved {
+            let none = libc::stack_t { ss_sp: std::ptr::null_mut(), ss_flags: libc::SS_DISABLE, ss_size: 0 };
+            if libc::sigaltstack(&raw const none, std::ptr::null_mut()) != 0 {
+                return;
+            }
+        }
+        libc::munmap(reserved, STACK);
     }
 }
 
@@ -241,8 +283,9 @@ unsafe fn keep_place(place: &Place, number: c_int, info: *const libc::siginfo_t,
                 undo = step_back(context);
                 Use::Code as u32
             }
-            _ if overflows_stack(address, stack_pointer(context)) => Use::Stack as u32,
-            _ => Use::Data as u32,
+            _ if !overflows_stack(address, stack_pointer(context)) => Use::Data as u32,
+            _ if process::is_main_thread() => Use::Stack as u32,
+            _ => Use::ThreadStack as u32,
         };
         place.used_for.store(used_for, Ordering::Relaxed);
     }
@@ -270,30 +313,35 @@ fn keep_calls(place: &Place, at: u64) {
 /// Bytes from the end of a stack in which it has no room left.
 const END: usize = 64 << 10;
 
-/// Whether an address that the main thread could not use is one of a stack that has no room left. Its handler runs on
-/// another stack then.
+/// Whether an address that the calling thread could not use is one of a stack that has no room left. Its handler runs
+/// on another stack then.
 fn overflows_stack(address: usize, pointer: usize) -> bool {
-    let Some(own) = depth::of_main_thread().filter(|_| stack::is_alternate()) else { return false };
     let is_near = address.abs_diff(pointer) <= END;
-    address < own.end && (is_near || pointer < own.start.saturating_add(END))
+    stack::is_alternate()
+        && match depth::of_main_thread() {
+            Some(own) => address < own.end && (is_near || pointer < own.start.saturating_add(END)),
+            // What is below a stack cannot be used.
+            None => is_near && (address < pointer || word_at(pointer).is_none()),
+        }
 }
 
 /// Puts a context back to the call that went to an address where no code is: only so can its callers be found. Gives
 /// what undoes that; `None`: the stack cannot be read.
 fn step_back(context: &mut libc::ucontext_t) -> Option<(u64, u64)> {
-    let (mut returns_to, pointer) = (0_u64, stack_pointer(context));
-    let (to, from) = (&raw mut returns_to, pointer as *mut c_void);
-    let (local, remote) = (
-        libc::iovec { iov_base: to.cast(), iov_len: size_of::<u64>() },
-        libc::iovec { iov_base: from, iov_len: size_of::<u64>() },
-    );
+    let as_it_was = (instruction(context), stack_pointer(context) as u64);
+    let returns_to = word_at(stack_pointer(context)).filter(|returns_to| *returns_to != 0)?;
+    set_registers(context, (returns_to - 1, as_it_was.1 + 8));
+    Some(as_it_was)
+}
+
+/// What is at an address; `None`: it cannot be read.
+fn word_at(address: usize) -> Option<u64> {
+    let (mut word, iov_len) = (0_u64, size_of::<u64>());
+    let local = libc::iovec { iov_base: (&raw mut word).cast(), iov_len };
+    let remote = libc::iovec { iov_base: address as *mut c_void, iov_len };
     // SAFETY: one place of eight bytes each; the second may be any address.
     let read = unsafe { libc::process_vm_readv(libc::getpid(), &raw const local, 1, &raw const remote, 1, 0) };
-    let as_it_was = (instruction(context), pointer as u64);
-    (read == 8 && returns_to != 0).then(|| {
-        set_registers(context, (returns_to - 1, as_it_was.1 + 8));
-        as_it_was
-    })
+    (read == iov_len as isize).then_some(word)
 }
 
 /// Sets the instruction and the stack pointer.

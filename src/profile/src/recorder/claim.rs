@@ -4,6 +4,7 @@
 //! key: its destructor runs again when later destructors of the same thread still call the library.
 #![allow(unsafe_code)]
 
+use std::sync::OnceLock;
 use std::sync::atomic::{
     AtomicBool, AtomicPtr, AtomicU32, AtomicU64,
     Ordering::{AcqRel, Acquire, Relaxed, Release},
@@ -22,6 +23,13 @@ static KEY: AtomicU32 = AtomicU32::new(u32::MAX);
 static SAMPLE_OVERHEAD: AtomicU64 = AtomicU64::new(0);
 /// No slot was free at the last look, and none was given back since.
 static FULL: AtomicBool = AtomicBool::new(false);
+
+static OBSERVER: OnceLock<(fn(), fn())> = OnceLock::new();
+
+/// From now on each thread does this at its first call that is recorded, and that when it ends. Once a process.
+pub fn observe_threads(begins: fn(), ends: fn()) {
+    let _ = OBSERVER.set((begins, ends));
+}
 
 /// Where a thread records.
 pub(super) enum Place {
@@ -132,6 +140,9 @@ pub(super) fn claim() -> Place {
         Some(slot) => {
             tls::set_slot(Some((slot, recent::of_slot(slot_index(slot)))));
             release_at_exit(slot);
+            if let Some((begins, _)) = OBSERVER.get() {
+                begins();
+            }
             Place::Own(slot)
         }
         None => {
@@ -241,6 +252,9 @@ extern "C" fn at_thread_exit(slot: *mut libc::c_void) {
         super::control::leave_regions(slot);
     }
     tls::set_slot(None);
+    if let Some((_, ends)) = OBSERVER.get() {
+        ends();
+    }
     if PID.load(Relaxed) == std::process::id() {
         crate::trace::thread_ends(slot);
         counting::thread_ends(slot);

@@ -74,6 +74,7 @@ pub use attach::{
     Mark, attach, attach_private, began, detach, detach_after_fork, is_attached, level, mark, set_level, shared_segment,
 };
 pub use callers::stack_source;
+pub use claim::observe_threads;
 pub use contexts::{context, context_column, context_default, context_made};
 pub use control::{
     Flush, failed_at, flush, innermost_region, is_last_kept, keeps_last, marker, region_begin, region_end, set_sampling,
