@@ -50,6 +50,25 @@ fn medium_code_model() {
     check("medium-static", &[&large[..], &["-static"]].concat());
 }
 
+/// Objects far from each other, and constants between them.
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn data_in_several_places() {
+    for (name, flags) in [
+        ("spread", &[][..]),
+        ("spread-no-pie", &["-no-pie", "-fno-pie"]),
+        ("spread-medium", &["-mcmodel=medium"]),
+        ("spread-medium-no-pie", &["-mcmodel=medium", "-no-pie", "-fno-pie"]),
+        ("spread-medium-static", &["-mcmodel=medium", "-static"]),
+    ] {
+        let binary = Build::program("links/spread.c").named(name).options(flags.iter().copied()).build();
+        Job::oshrun(3).arg(&binary).run().expect_code(0);
+        if !flags.contains(&"-static") && system::library("libfabric.so.1").is_some() {
+            Job::oshrun(2).arg(binary).env("SHMEM_TRANSPORT", "ofi").limit(60).run().expect_code(0);
+        }
+    }
+}
+
 #[test]
 fn relocations_read_only_or_not() {
     check("full-relro", &["-Wl,-z,relro,-z,now"]);

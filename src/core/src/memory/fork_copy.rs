@@ -14,8 +14,8 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 struct Copy {
     fd: i32,
-    offset: usize,
-    range: Range,
+    /// Parts of the file: where each begins, and the pages that show it.
+    parts: Vec<(usize, Range)>,
     /// In shared memory: set by the child when its copy is complete.
     copied: &'static AtomicU32,
 }
@@ -37,15 +37,15 @@ pub fn register() {
     fork::handlers(before, in_parent, in_child);
 }
 
-/// From here on the data pages show `fd` from `offset` at `range`.
-pub(super) fn arm(fd: i32, offset: usize, range: Range) -> Result<(), Fault> {
+/// From here on the data pages show parts of `fd`: where each begins, and the pages.
+pub(super) fn arm(fd: i32, parts: Vec<(usize, Range)>) -> Result<(), Fault> {
     let page = mmap::memfd(c"pellucid-fork")?;
     let raw = std::os::fd::AsRawFd::as_raw_fd(&page);
     mmap::grow(raw, mmap::PAGE)?;
     let word = mmap::shared(raw, 0, mmap::PAGE, None)?;
     // SAFETY: a zeroed page that stays mapped for the life of the process.
     let copied = unsafe { &*word.cast::<AtomicU32>() };
-    let _ = COPY.set(Copy { fd, offset, range, copied });
+    let _ = COPY.set(Copy { fd, parts, copied });
     Ok(())
 }
 
@@ -71,10 +71,11 @@ extern "C" fn in_parent() {
 
 extern "C" fn in_child() {
     let Some(copy) = shared() else { return };
-    let Range { start, end, .. } = copy.range;
-    // SAFETY: the range is the shared mapping made at start-up, inherited by this child, and only this thread runs in
-    // it.
-    let replaced = unsafe { mmap::replace_private(copy.fd, copy.offset, start, end - start) };
+    let replaced = copy.parts.iter().try_for_each(|&(offset, Range { start, end, .. })| {
+        // SAFETY: the range is the shared mapping made at start-up, inherited by this child, and only this thread runs
+        // in it.
+        unsafe { mmap::replace_private(copy.fd, offset, start, end - start) }
+    });
     copy.copied.store(1, Ordering::Release);
     futex::wake_all(copy.copied);
     if let Err(refused) = replaced {

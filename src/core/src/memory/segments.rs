@@ -14,7 +14,10 @@ use crate::os::elf;
 use crate::os::hold::Hold;
 use crate::os::pagemap::Pagemap;
 use crate::os::{cgroup, cpu, mmap, numa, wait};
+use std::fs::File;
 use std::ops::Range;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::FileExt;
 use std::ptr::NonNull;
 use std::sync::atomic::AtomicBool;
 
@@ -97,7 +100,7 @@ pub fn establish(
 ) -> Result<Segments, Fault> {
     mmap::check_page()?;
     let mut notes = Vec::new();
-    let (mut data, parts) = static_data(symmetric_data);
+    let (mut data, parts, executable) = static_data(symmetric_data);
     let data_len = data.map_or(0, |r| r.end - r.start);
     let own = (data_len as u64, elf::build_id());
     compare(job, pe, settings, heap_len, own)?;
@@ -122,6 +125,9 @@ pub fn establish(
     }
     if let Some(range) = data {
         share_data(job, layout.data(mine), range, &parts)?;
+        for other in (0..job.pes().len()).filter(|other| *other != mine) {
+            show_constants(&executable, view as usize + layout.data(other), range, &parts)?;
+        }
     }
     let peers: Vec<Peer> = (0..job.pes().len())
         .map(|other| {
@@ -194,28 +200,62 @@ fn save_quota(pes: usize, cores: u32) {
     }
 }
 
-/// What of the executable is symmetric, as a whole and in parts.
-fn static_data(is_wanted: bool) -> (Option<elf::Range>, Vec<elf::Range>) {
-    let parts = if is_wanted { elf::writable_data() } else { Vec::new() };
+/// What of the executable is symmetric, as a whole and in parts; and its file, where that is needed: constants between
+/// the parts are read from there by other PEs.
+fn static_data(is_wanted: bool) -> (Option<elf::Range>, Vec<elf::Range>, Option<File>) {
+    let mut parts = if is_wanted { elf::writable_data() } else { Vec::new() };
+    let mut executable = None;
+    if let Some(constants) = parts.iter().find(|part| part.constants_at.is_some()) {
+        executable = File::open("/proc/self/exe").ok().filter(|file| is_in(file, constants));
+        if executable.is_none() {
+            let groups = parts.split(|part| part.constants_at.is_some());
+            let bytes = |group: &&[elf::Range]| group.iter().map(|part| part.end - part.start).sum::<usize>();
+            parts = groups.max_by_key(bytes).unwrap_or_default().to_vec();
+        }
+    }
     let all = parts.first().zip(parts.last()).map(|(first, last)| elf::Range { start: first.start, ..*last });
-    (all, parts)
+    (all, parts, executable)
+}
+
+/// Whether a file has these constants: a program may be started by another, as by the loader.
+#[allow(unsafe_code)]
+fn is_in(file: &File, constants: &elf::Range) -> bool {
+    let mut first = [0; 256];
+    let read = file.read_exact_at(&mut first, constants.constants_at.unwrap_or_default() as u64);
+    // SAFETY: whole pages of constants, which are mapped as long as the program runs.
+    read.is_ok() && first == unsafe { *(constants.start as *const [u8; 256]) }
+}
+
+/// The constants between the data of another PE, whose pages are mapped at `at`: those of the executable, which is the
+/// same, to be read only.
+#[allow(unsafe_code)]
+fn show_constants(executable: &Option<File>, at: usize, all: elf::Range, parts: &[elf::Range]) -> Result<(), Fault> {
+    for part in parts {
+        if let (Some(file), Some(offset)) = (executable, part.constants_at) {
+            let (at, bytes) = (at + (part.start - all.start), part.end - part.start);
+            // SAFETY: pages of the view that no PE has any data in.
+            unsafe { mmap::replace_by_constants(file.as_raw_fd(), offset, at, bytes)? };
+        }
+    }
+    Ok(())
 }
 
 /// Moves the executable's data pages into the job file and maps that over them.
 fn share_data(job: &Job, offset: usize, all: elf::Range, parts: &[elf::Range]) -> Result<(), Fault> {
     let at = |address: usize| offset + (address - all.start);
+    let writable: Vec<elf::Range> = parts.iter().filter(|part| part.constants_at.is_none()).copied().collect();
     let zeros = |part: &elf::Range| Pagemap::new(part.zero_from, part.end - part.zero_from);
-    let mut zeros: Vec<Pagemap> = parts.iter().map(zeros).collect();
-    let hold = Hold::begin(parts.iter().map(|part| part.start..part.end).collect());
-    for (part, zeros) in parts.iter().zip(&mut zeros) {
+    let mut zeros: Vec<Pagemap> = writable.iter().map(zeros).collect();
+    let hold = Hold::begin(writable.iter().map(|part| part.start..part.end).collect());
+    for (part, zeros) in writable.iter().zip(&mut zeros) {
         share_part(job, at(part.start), *part, zeros)?;
     }
     drop(hold);
     // So that all of it is there, for network cards too. What else may be between them stays: no object is.
-    for gap in parts.windows(2).map(|pair| pair[0].end..pair[1].start) {
+    for gap in parts.windows(2).map(|pair| pair[0].end..pair[1].start).filter(|gap| !gap.is_empty()) {
         let _ = mmap::reserved(job.fd(), at(gap.start), gap.len(), Some(gap.start));
     }
-    fork_copy::arm(job.fd(), offset, all)
+    fork_copy::arm(job.fd(), writable.iter().map(|part| (at(part.start), *part)).collect())
 }
 
 /// Between the first copy and the mapping nothing may write to static objects: other threads and handlers are held up.

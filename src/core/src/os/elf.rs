@@ -13,6 +13,8 @@ pub struct Range {
     pub end: usize,
     /// Pages from here on hold no bytes of the file: those that were never touched are zero.
     pub zero_from: usize,
+    /// Of constants between writable pages: where they are in the executable's file.
+    pub constants_at: Option<usize>,
 }
 
 /// A segment of the executable.
@@ -24,14 +26,19 @@ pub struct Segment {
     pub memory: usize,
     /// Bytes that come from the file.
     pub file: usize,
+    /// Where these begin in the file.
+    pub offset: usize,
+    /// Whether it is code.
+    pub is_code: bool,
 }
 
 /// Between ranges that are one for the other PEs: with `-mcmodel=medium`, data of many bytes have a segment of their
-/// own (`.ldata`), some pages behind the others.
-const NEAR: usize = 1 << 20;
+/// own (`.ldata`), some pages behind the others, or behind constants of many bytes (`.lrodata`); an object that is
+/// aligned to more than a page begins a segment at a multiple of that.
+const NEAR: usize = 64 << 20;
 
 /// The ranges of writable pages of the executable that stay writable after relocation (`.data` and `.bss` without
-/// RELRO), in their order: the largest, and those near it. Between them nothing of the executable is.
+/// RELRO), in their order: the largest, and those near it. Constants that lie between them are ranges, too.
 pub fn writable_data() -> Vec<Range> {
     choose(&find())
 }
@@ -109,6 +116,8 @@ unsafe extern "C" fn first_object(info: *mut libc::dl_phdr_info, _size: usize, f
             addr: info.dlpi_addr as usize + header.p_vaddr as usize,
             memory: header.p_memsz as usize,
             file: header.p_filesz as usize,
+            offset: header.p_offset as usize,
+            is_code: header.p_flags & libc::PF_X != 0,
         };
         match header.p_type {
             libc::PT_LOAD if header.p_flags & libc::PF_W != 0 => found.writable.push(segment),
@@ -125,8 +134,26 @@ unsafe extern "C" fn first_object(info: *mut libc::dl_phdr_info, _size: usize, f
     1
 }
 
-/// Subtracts RELRO, joins ranges that touch, and takes the largest group of those that are near each other.
+/// Takes the largest group of writable ranges that are near each other, and the constants between these.
 fn choose(found: &Found) -> Vec<Range> {
+    let mut groups: Vec<Vec<Range>> = Vec::new();
+    for range in writable_ranges(found) {
+        let before = groups.last_mut().and_then(|group| {
+            let between = constants_between(&found.fixed, group.last()?.end, range.start)?;
+            group.extend(between);
+            Some(group)
+        });
+        match before {
+            Some(group) => group.push(range),
+            None => groups.push(vec![range]),
+        }
+    }
+    let bytes = |range: &Range| if range.constants_at.is_none() { range.end - range.start } else { 0 };
+    groups.into_iter().max_by_key(|group| group.iter().map(bytes).sum::<usize>()).unwrap_or_default()
+}
+
+/// Subtracts RELRO, and joins ranges that touch.
+fn writable_ranges(found: &Found) -> Vec<Range> {
     let mut ranges: Vec<Range> = Vec::new();
     for segment in &found.writable {
         let mut start = segment.addr & !(PAGE - 1);
@@ -144,14 +171,30 @@ fn choose(found: &Found) -> Vec<Range> {
                 last.end = end;
                 last.zero_from = zero_from;
             }
-            _ if start < end => ranges.push(Range { start, end, zero_from }),
+            _ if start < end => ranges.push(Range { start, end, zero_from, constants_at: None }),
             _ => {}
         }
     }
-    let is_fixed = |from: usize, to: usize| found.fixed.iter().any(|s| s.addr < to && s.addr + s.memory > from);
-    let are_near = |a: &Range, b: &Range| (a.end..=a.end + NEAR).contains(&b.start) && !is_fixed(a.end, b.start);
-    let groups = ranges.chunk_by(are_near);
-    groups.max_by_key(|group| group[group.len() - 1].end - group[0].start).map(<[Range]>::to_vec).unwrap_or_default()
+    ranges
+}
+
+/// The constants between two addresses. `None`: there is code, or too much of nothing.
+fn constants_between(fixed: &[Segment], from: usize, to: usize) -> Option<Vec<Range>> {
+    let mut between: Vec<Range> = Vec::new();
+    let mut at = from;
+    for segment in fixed.iter().filter(|s| s.addr < to && s.addr + s.memory > from) {
+        let start = (segment.addr & !(PAGE - 1)).max(at);
+        let end = round_up(segment.addr + segment.memory, PAGE).min(to);
+        if segment.is_code || start - at > NEAR {
+            return None;
+        }
+        let constants_at = Some((segment.offset + start).wrapping_sub(segment.addr));
+        if start < end {
+            between.push(Range { start, end, zero_from: end, constants_at });
+            at = end;
+        }
+    }
+    (to.checked_sub(at)? <= NEAR).then_some(between)
 }
 
 #[cfg(test)]
@@ -159,7 +202,11 @@ mod tests {
     use super::*;
 
     fn seg(addr: usize, memory: usize, file: usize) -> Segment {
-        Segment { addr, memory, file }
+        Segment { addr, memory, file, offset: addr & 0xffff, is_code: false }
+    }
+
+    fn range(start: usize, end: usize, zero_from: usize) -> Range {
+        Range { start, end, zero_from, constants_at: None }
     }
 
     fn of(writable: &[Segment], fixed: &[Segment], relro: &[Segment]) -> Vec<Range> {
@@ -170,31 +217,44 @@ mod tests {
     #[test]
     fn relro_is_left_out() {
         let ranges = of(&[seg(0x3db8, 0x9000, 0x300)], &[], &[seg(0x3db8, 0x248, 0x248)]);
-        assert_eq!(ranges, [Range { start: 0x4000, end: 0xd000, zero_from: 0x5000 }]);
+        assert_eq!(ranges, [range(0x4000, 0xd000, 0x5000)]);
     }
 
     #[test]
     fn without_relro_the_first_page_counts() {
         let ranges = of(&[seg(0x3e10, 0x10, 0x10)], &[], &[]);
-        assert_eq!(ranges, [Range { start: 0x3000, end: 0x4000, zero_from: 0x4000 }]);
+        assert_eq!(ranges, [range(0x3000, 0x4000, 0x4000)]);
     }
 
     #[test]
     fn two_segments_as_lld_makes_them() {
         let writable = [seg(0x3000, 0x200, 0x200), seg(0x5200, 0x4000, 0x20)];
         let ranges = of(&writable, &[], &[seg(0x3000, 0x1000, 0x200)]);
-        assert_eq!(ranges, [Range { start: 0x5000, end: 0xa000, zero_from: 0x6000 }]);
+        assert_eq!(ranges, [range(0x5000, 0xa000, 0x6000)]);
     }
 
     #[test]
     fn large_data_behind_the_others() {
         let writable = [seg(0x3db0, 0x1000, 0x2a8), seg(0x6a80, 0x2_0000, 0x2_0000)];
-        let (small, large) = (Range { start: 0x3000, end: 0x5000, zero_from: 0x5000 }, 0x6000);
-        let large = Range { start: large, end: 0x2_7000, zero_from: 0x2_7000 };
+        let (small, large) = (range(0x3000, 0x5000, 0x5000), range(0x6000, 0x2_7000, 0x2_7000));
         assert_eq!(of(&writable, &[], &[]), [small, large]);
-        // Constants between them, or more than a few pages: only the largest.
-        assert_eq!(of(&writable, &[seg(0x5100, 0x10, 0x10)], &[]), [large]);
+        // Far away, or behind code: only the largest.
+        let code = Segment { is_code: true, ..seg(0x5100, 0x10, 0x10) };
+        assert_eq!(of(&writable, &[code], &[]), [large]);
         assert_eq!(of(&[writable[0], seg(0x4000_0a80, 0x2_0000, 0)], &[], &[]).len(), 1);
+    }
+
+    #[test]
+    fn constants_between_data_come_along() {
+        let writable = [seg(0x3db0, 0x1000, 0x2a8), seg(0x20_6080, 0x10_0000, 0x10_0000)];
+        let constants = Segment { offset: 0x3080, ..seg(0x10_5080, 0x10_0000, 0x10_0000) };
+        let of = |fixed| of(&writable, fixed, &[]);
+        let between = Range { constants_at: Some(0x3000), ..range(0x10_5000, 0x20_6000, 0x20_6000) };
+        assert_eq!(of(&[constants]), [range(0x3000, 0x5000, 0x5000), between, range(0x20_6000, 0x30_7000, 0x30_7000)]);
+        // An object that is aligned to 2 MiB.
+        let aligned = [seg(0x3db0, 0x2a0, 0x2a0), seg(0x20_0000, 0x40_0000, 0)];
+        let found = Found { writable: aligned.to_vec(), ..Found::default() };
+        assert_eq!(choose(&found), [range(0x3000, 0x5000, 0x5000), range(0x20_0000, 0x60_0000, 0x20_0000)]);
     }
 
     #[test]

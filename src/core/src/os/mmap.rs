@@ -244,6 +244,17 @@ pub unsafe fn replace_shared(fd: RawFd, offset: usize, addr: usize, len: usize) 
     if p == libc::MAP_FAILED { Err(last_error("mmap over .data and .bss")) } else { Ok(()) }
 }
 
+/// Puts constants of a file in place of the pages at `addr`, to be read only: a process that stores there is ended.
+///
+/// # Safety
+/// Nothing may depend on the old mapping.
+pub unsafe fn replace_by_constants(fd: RawFd, offset: usize, addr: usize, len: usize) -> Result<(), Fault> {
+    let flags = libc::MAP_PRIVATE | libc::MAP_FIXED;
+    // SAFETY: the caller vouches for the range.
+    let p = unsafe { libc::mmap(addr as *mut _, len, libc::PROT_READ, flags, fd, offset as libc::off_t) };
+    if p == libc::MAP_FAILED { Err(last_error("mmap of constants")) } else { Ok(()) }
+}
+
 /// Lets pages be stored to, or no more. Where the system does not, they stay as they are.
 pub fn allow_stores(pages: std::ops::Range<usize>, may_store: bool) {
     let access = if may_store { libc::PROT_READ | libc::PROT_WRITE } else { libc::PROT_READ };
