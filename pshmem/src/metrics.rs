@@ -13,6 +13,7 @@ use pellucid_core::os::library;
 use pellucid_core::runtime::{self, Start};
 use pellucid_profile::companion::{self, Companions, Destinations, VARIABLE};
 use pellucid_profile::model::End;
+use pellucid_profile::recorder;
 use pellucid_profile::segment::handover::{self, Handover};
 
 /// Who reads this host's profile.
@@ -94,6 +95,9 @@ pub fn snapshot() {
 
 /// The process ends, and has nothing more to record. `alone`: it ends the job.
 pub fn end(status: i32, alone: bool) {
+    if alone {
+        recorder::ends_job(status);
+    }
     let readers = READERS.lock().unwrap_or_else(PoisonError::into_inner).take();
     let Some(readers) = readers.filter(|readers| readers.process == std::process::id()) else { return };
     if !alone {

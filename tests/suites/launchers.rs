@@ -38,6 +38,7 @@ fn add(trials: &mut Vec<Trial>, name: &'static str, launcher: &Arc<Launcher>) {
     add("a PE that does not come is waited for with a word", a_pe_that_does_not_come_is_waited_for_with_a_word);
     add("a program that a PE starts is no PE", a_program_that_a_pe_starts_is_no_pe);
     add("oshrun below it", oshrun_below_it);
+    add("it below oshrun", it_below_oshrun);
     if name != "mpiexec.hydra -pmi-port" {
         match launcher.on_two_hosts(2) {
             Ok(_) => {
@@ -372,6 +373,13 @@ fn oshrun_below_it(launcher: &Launcher) -> Verdict {
     let starts = Build::program("launchers/starts.c").build();
     let outcome = ends_with(below(&starts).arg(hello().display().to_string()).run(), 0)?;
     says(&outcome, "OK, all 1 PEs signed")
+}
+
+/// It may leave the descriptors of `oshrun` open to its processes.
+fn it_below_oshrun(launcher: &Launcher) -> Verdict {
+    let oshrun = tree::tool("oshrun").display().to_string();
+    let outcome = ends_with(launcher.behind(&[&oshrun, "-n", "1"]).job(3).arg(hello()).run(), 0)?;
+    says(&outcome, "OK, all 3 PEs signed")
 }
 
 fn without_libpmix(launcher: &Launcher) -> Verdict {

@@ -12,7 +12,7 @@ use harness::compile::Build;
 use harness::exporter::{Exporter, LONG, Process, Prometheus, sum, wait_for};
 use harness::plots::Page;
 use harness::run::Job;
-use harness::{system, tree};
+use harness::{launchers, system, tree};
 use serde_json::Value;
 
 /// A job that hands itself over to an exporter, named for Prometheus.
@@ -264,6 +264,28 @@ fn a_deadlock_is_counted() {
     unsafe { libc::kill(running.pid() as i32, libc::SIGTERM) };
     running.wait();
     assert_eq!(sum(&exporter.metrics(), "shmem_wait_cycles", &[of_ring]), 0.0);
+}
+
+/// The same of single processes, and under other launchers: of each the first PE of the host has made the profile.
+#[test]
+fn jobs_of_all_launchers_are_found() {
+    let binary = Build::program("metrics/short.c").build();
+    let launchers = [launchers::hydra(), launchers::open_mpi()];
+    let under = launchers.iter().filter_map(|launcher| Some(launcher.as_ref().ok()?.job(2).arg(&binary).arg("stand")));
+    let alone = Job::new(&binary).arg("load");
+    let start = |job: Job| job.env("PELLUCID_SERVE", "/nowhere/s").limit(60).start();
+    let running: Vec<_> = under.chain([alone]).map(start).collect();
+    let exporter = Exporter::start("metrics-found-all", &[]);
+    let launched = |page: &str| {
+        let lines = page.lines().filter(|line| line.starts_with("shmem_job_pes{"));
+        let makers = system::processes(&binary);
+        lines.filter(|line| makers.iter().any(|pid| line.contains(&format!("-{pid}-")))).count()
+    };
+    wait_for("the jobs", || (launched(&exporter.metrics()) == running.len()).then_some(()));
+    for one in &running {
+        system::kill_group(one.pid());
+    }
+    running.into_iter().for_each(|one| _ = one.wait());
 }
 
 /// A job that was there before the exporter, and the end of one whose launcher is killed.

@@ -4,6 +4,7 @@
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
 
 use harness::collector::{Collector, Request, pushgateway, rotel};
 use harness::compile::Build;
@@ -400,6 +401,15 @@ fn what_stays_behind_a_job_holds_nothing_of_it() {
     }
 }
 
+/// The PE that ends the job says how, whoever looks after the metrics of its host.
+fn expect_failed(job: Job, file: &Path) {
+    let value = format!("file={}", file.display());
+    let outcome = job.arg(short()).arg("exit").env("SHMEM_METRICS", &value).limit(90).run();
+    let said = || sum(&std::fs::read_to_string(file).unwrap_or_default(), "shmem_job_state", &["state=\"failed\""]);
+    let is_said = system::wait_until(Duration::from_secs(10), || said() == 1.0);
+    assert!(is_said, "{}\n{}", std::fs::read_to_string(file).unwrap_or_default(), outcome.describe());
+}
+
 /// Under other launchers, and without one, the library does it.
 #[test]
 fn other_launchers_have_a_variable() {
@@ -423,7 +433,10 @@ fn other_launchers_have_a_variable() {
     check(Job::new("env"), "alone", 1);
     for (name, launcher) in [("mpirun", launchers::open_mpi()), ("hydra", launchers::hydra())] {
         match launcher {
-            Ok(launcher) => _ = check(launcher.job(3), name, 3),
+            Ok(launcher) => {
+                check(launcher.job(3), name, 3);
+                expect_failed(launcher.job(2), &folder.join(format!("{name}-exit.prom")));
+            }
             Err(why) => println!("skipped: {why}"),
         }
     }

@@ -80,6 +80,15 @@ fn the_page_of_slurm_holds() {
     }
     without_a_default(&cluster, &folder);
     metrics_of_a_step(&cluster, &folder);
+    hydra_in_a_step(&cluster, &folder);
+}
+
+/// Processes of Hydra have what Slurm says of the task in which Hydra runs: they are no tasks.
+fn hydra_in_a_step(cluster: &Cluster, folder: &Path) {
+    let Some(hydra) = system::find(&["mpiexec.hydra"]) else { return println!("skipped: there is no mpiexec.hydra") };
+    let line = format!("srun --mpi=pmi2 -n 1 {} -launcher fork -n 3 ./a.out", hydra.display());
+    let outcome = run(cluster, folder, &line).run().expect_code(0);
+    outcome.expect_text(&["OK, all 3 PEs signed"]);
 }
 
 /// Where Slurm binds tasks, the part of `oshrun` on the other node is no task of one CPU: it has all that the job has

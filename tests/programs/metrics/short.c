@@ -1,9 +1,10 @@
 /* A job with known numbers. Each PE: 100 shmem_p to its neighbour, 50 puts of 1 KiB, 10 barriers. Then, by argument:
- * "kill": PE 1 is killed; "many": the same 1000 times; "load": the same and a nonblocking put, over and over; "stand":
+ * "kill": PE 1 is killed; "exit": the last PE ends the job with status 3; "many": the same 1000 times; "load": the same and a nonblocking put, over and over; "stand":
  * PE 0 stays away from a barrier; "snapshot FILE": says whether a snapshot of the metrics is in the file. */
 #include <shmem.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -29,6 +30,9 @@ int main(int argc, char **argv) {
     work();
     if (!strcmp(way, "kill") && shmem_my_pe() == 1) {
         raise(SIGKILL);
+    }
+    if (!strcmp(way, "exit") && shmem_my_pe() == shmem_n_pes() - 1) {
+        exit(3);
     }
     for (int i = 0; i < 1000 && !strcmp(way, "many"); i++) {
         work();

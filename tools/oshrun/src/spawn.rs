@@ -36,6 +36,10 @@ pub struct Started {
     pub err: io::PipeReader,
 }
 
+/// What another launcher has given to the process in which this one runs: it says nothing to the PEs, which take the
+/// innermost launcher.
+const OF_OTHERS: [&str; 3] = ["PMI_FD", "PMI_PORT", "PMI_ID"];
+
 impl Launch<'_> {
     /// Starts one PE, the `place`th of this host. `wireup`: its end of the way to other hosts.
     pub fn start(&self, pe: u32, place: usize, input: Stdio, wireup: Option<OwnedFd>) -> io::Result<Started> {
@@ -45,6 +49,9 @@ impl Launch<'_> {
             command.arg0(&self.plan.program);
             command
         });
+        for name in OF_OTHERS {
+            command.env_remove(name);
+        }
         command
             .args(&self.plan.args)
             .envs(self.plan.environment.iter().map(|(name, value)| (name, value)))

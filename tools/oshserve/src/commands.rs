@@ -77,8 +77,8 @@ For launchers, which start one beside a job (oshrun --metrics, --metrics-file,
 Paths: /metrics, / (what runs), /-/healthy, /sd (service discovery of
 Prometheus).
 
-Exit status: 0 ended by a signal, or with its job, 1 something could not be read
-or served, 2 wrong usage.
+Exit status: 0 ended with its job, 1 something could not be read or served, 2
+wrong usage; a signal that ends it is its status as of any program (143 SIGTERM).
 ";
 
 /// Formats by name.
@@ -232,6 +232,9 @@ pub(crate) fn listen(given: &str) -> Result<Listen, String> {
     if let Some(path) = given.strip_prefix("unix:") {
         return if path.is_empty() { Err("--listen unix: needs a path".into()) } else { Ok(Listen::Unix(path.into())) };
     }
+    if given.is_empty() {
+        return Err("--listen needs an address: 127.0.0.1, or : for all interfaces".into());
+    }
     // An address of IPv6 has colons, and brackets where a port follows.
     let (host, port) = match given.rsplit_once(':') {
         _ if given.ends_with(']') => (given, None),
@@ -328,6 +331,7 @@ mod tests {
             ("serve --linger soon", "--linger `soon` is not a time"),
             ("serve --max-series-per-job 0", "`0` is not a number from 1 on"),
             ("serve --listen unix:", "needs a path"),
+            ("serve --listen=", "--listen needs an address"),
             ("serve --listen 127.0.0.1:99999", "--listen `127.0.0.1:99999`: port `99999` is not 0 to 65535"),
             ("serve --listen [::1]:http", "port `http` is not 0 to 65535"),
             ("serve --listen node7:", "port `` is not 0 to 65535"),

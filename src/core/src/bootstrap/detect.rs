@@ -92,12 +92,11 @@ struct Around<'a> {
 
 impl Around<'_> {
     /// PMIx variables stay in the environment of a shell that a launcher started, and get to what another launcher
-    /// starts from there; so do all others. Descriptors do not: where one is open, it is the innermost launcher's.
+    /// starts from there; so do all others. Descriptors mostly do not: where one is open, it is the innermost
+    /// launcher's. Hydra leaves that of `oshrun` open to its processes; `oshrun` takes the names of others' from its
+    /// own.
     fn innermost(&self) -> Result<Launcher, Fault> {
         let ours = self.number(JOB)?;
-        if ours.is_some_and(|fd| (self.is_file)(fd as RawFd)) {
-            return Ok(Launcher::Oshrun);
-        }
         let pmi = self.pmi()?;
         let is_open = |found: &&Launcher| match found {
             Launcher::Pmi2 { door: Door::Descriptor(fd), .. }
@@ -106,6 +105,9 @@ impl Around<'_> {
         };
         if let Some(open) = pmi.as_ref().filter(is_open) {
             return Ok(open.clone());
+        }
+        if ours.is_some_and(|fd| (self.is_file)(fd as RawFd)) {
+            return Ok(Launcher::Oshrun);
         }
         // What is left says at least what is wrong with it.
         let closed = ours.map(|_| Launcher::Oshrun);
@@ -156,12 +158,16 @@ impl Around<'_> {
     }
 
     /// Hydra and Slurm set the same three variables, and both answer to both versions, Hydra to version 2 in part. A
-    /// process that Slurm itself has started is the one that Slurm counts; one that Hydra started may have inherited
-    /// Slurm's other variables.
+    /// process that Slurm itself has started is the one that Slurm counts, among as many; one that Hydra started may
+    /// have inherited Slurm's other variables from the task in which Hydra runs.
     fn pmi(&self) -> Result<Option<Launcher>, Fault> {
-        let task = self.text("SLURM_PROCID").filter(|task| self.text("PMI_RANK").as_ref() == Some(task));
-        let is_slurms =
-            self.text("PMI_JOBID").and(task).is_some() && self.text("SLURM_MPI_TYPE").is_none_or(|kind| kind == "pmi2");
+        let is_like = |slurms: &str, own: &str| self.text(slurms) == self.text(own);
+        let is_counted = self.text("SLURM_PROCID").is_some()
+            && is_like("SLURM_PROCID", "PMI_RANK")
+            && (self.text("SLURM_STEP_NUM_TASKS").is_none() || is_like("SLURM_STEP_NUM_TASKS", "PMI_SIZE"));
+        let is_slurms = is_counted
+            && self.text("PMI_JOBID").is_some()
+            && self.text("SLURM_MPI_TYPE").is_none_or(|kind| kind == "pmi2");
         if is_slurms && let Some(found) = self.pmi2()? {
             return Ok(Some(found));
         }
@@ -220,6 +226,7 @@ mod tests {
             (&["PMI_PORT=a:1", "PMI_ID=2"], port),
             (&["PELLUCID_JOB_FD=6"], Launcher::Oshrun),
             (&[&HYDRA[..], &["PMI_JOBID=1.0", "SLURM_MPI_TYPE=pmi2", "SLURM_PROCID=1"]].concat(), pmi2(1)),
+            (&[&HYDRA[..], &["PMI_JOBID=1.0", "SLURM_STEP_NUM_TASKS=3", "SLURM_PROCID=1"]].concat(), pmi2(1)),
             // Of a Slurm that does not say which protocol.
             (&[&HYDRA[..], &["PMI_JOBID=1.0", "SLURM_PROCID=1"]].concat(), pmi2(1)),
         ] {
@@ -232,10 +239,13 @@ mod tests {
         const PMIX: [&str; 2] = ["PMIX_NAMESPACE=a", "PMIX_RANK=0"];
         const OPEN: [&str; 3] = ["PMI_FD=5", "PMI_RANK=1", "PMI_SIZE=3"];
         const CLOSED: [&str; 3] = ["PMI_FD=9", "PMI_RANK=1", "PMI_SIZE=3"];
+        const FIRST: [&str; 3] = ["PMI_FD=5", "PMI_RANK=0", "PMI_SIZE=3"];
         const SLURM: [&str; 3] = ["PMI_JOBID=1.0", "SLURM_MPI_TYPE=pmi2", "SLURM_PROCID=0"];
         for (variables, expected) in [
-            // oshrun below others, and others below oshrun.
-            ([&["PELLUCID_JOB_FD=6"], &PMIX[..], &OPEN].concat(), Launcher::Oshrun),
+            // oshrun below others, and others below oshrun: Hydra leaves its descriptor open.
+            ([&["PELLUCID_JOB_FD=6"], &PMIX[..]].concat(), Launcher::Oshrun),
+            ([&["PELLUCID_JOB_FD=6"], &PMIX[..], &CLOSED].concat(), Launcher::Oshrun),
+            ([&["PELLUCID_JOB_FD=6"], &OPEN[..]].concat(), pmi1(5, 1, 3)),
             ([&["PELLUCID_JOB_FD=9"], &PMIX[..]].concat(), Launcher::Pmix { rank: 0 }),
             ([&["PELLUCID_JOB_FD=9"], &OPEN[..]].concat(), pmi1(5, 1, 3)),
             (vec!["PELLUCID_JOB_FD=9"], Launcher::Oshrun),
@@ -244,6 +254,8 @@ mod tests {
             ([&PMIX[..], &CLOSED].concat(), Launcher::Pmix { rank: 0 }),
             // Hydra's process in a shell that Slurm started is not the one that Slurm counts.
             ([&OPEN[..], &SLURM].concat(), pmi1(5, 1, 3)),
+            // The first of Hydra's, in a step of one task.
+            ([&FIRST[..], &SLURM, &["SLURM_STEP_NUM_TASKS=1"]].concat(), pmi1(5, 0, 3)),
             (CLOSED.to_vec(), pmi1(9, 1, 3)),
         ] {
             assert_eq!(innermost(&variables).unwrap(), expected, "{variables:?}");

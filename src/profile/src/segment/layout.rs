@@ -140,6 +140,8 @@ pub struct Header {
     pub job_step: Text<64>,
     /// See `job_id`.
     pub launcher: Text<64>,
+    /// The status with which one of the PEs has ended the job by itself, plus 1; 0: none has.
+    pub ended_with: AtomicU32,
 }
 
 /// State of a PE in [`RegionHead::state`]: nothing attached yet.

@@ -3,10 +3,11 @@
 use super::list::Placement;
 use crate::options::Options;
 use crate::spawn::{Start, Started};
+use crate::sys::net;
 use pellucid_core::os::process::host_name;
 use pellucid_profile::text::shell_quoted;
 use std::io::{self, PipeWriter, Write};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 use std::process::Command;
 
@@ -53,10 +54,20 @@ impl Invitation {
     }
 }
 
-/// Whether a name means this host.
+/// Whether a name or an address means this host.
 pub fn is_here(host: &str) -> bool {
+    if let Ok(address) = host.parse::<IpAddr>() {
+        return address.is_loopback() || net::addresses().contains(&address);
+    }
     let own = host_name();
-    host == "localhost" || host == own || own.split_once('.').is_some_and(|(short, _)| short == host)
+    let short = |name: &str| name.split('.').next().unwrap_or_default().to_ascii_lowercase();
+    if host.eq_ignore_ascii_case("localhost") || host.eq_ignore_ascii_case(&own) {
+        return true;
+    }
+    // One of both with its domain: the other may be of another one.
+    short(host) == short(&own)
+        && (!host.contains('.')
+            || !own.contains('.') && net::resolve(host).iter().any(|it| net::addresses().contains(it)))
 }
 
 /// The command that starts a daemon.
@@ -115,5 +126,7 @@ mod tests {
     #[test]
     fn names_of_this_host_are_known() {
         assert!(is_here("localhost") && is_here(&host_name()) && !is_here("no-such-host.invalid"));
+        assert!(is_here("127.0.0.1") && is_here("::1") && is_here("LOCALHOST") && !is_here("192.0.2.77"));
+        assert!(is_here(&host_name().to_uppercase()) && !is_here(&format!("{}.no-such-domain.invalid", host_name())));
     }
 }

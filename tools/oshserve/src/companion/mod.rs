@@ -153,13 +153,14 @@ fn stay(request: &Request, ready: Ready, mut talk: Talk) -> Result<(), ()> {
     };
     jobs.end(key, state);
     exports.finish(LAST);
+    // The file is written, and what was pushed has been taken. The next job may begin as soon as this one is told so.
+    let way = port.and_then(successor::reserve);
     talk.done();
     drop(talk);
     // Whoever reads what the job has said waits for the end of it.
     sys::silence(request.inherited());
-    if let Some(port) = port {
-        // The file is written, and what was pushed has been taken.
-        successor::give_way(port, || std::process::exit(0));
+    if let Some(way) = way {
+        way.give(|| std::process::exit(0));
     }
     if serves {
         linger(&jobs, request.serve.linger);

@@ -279,7 +279,8 @@ pub static TABLE: [Row; 32] = [
         RATIO,
         &["job_id"],
         "Share of the time from issue to completion of nonblocking operations that was spent neither in the calls that \
-         issue them nor in the completing call; absent before the first.",
+         issue them nor in the completing call; absent before the first, and within a host where the profile is not \
+         kept (oshrun --profile).",
     ),
     counter(
         Id::Region,

@@ -108,11 +108,23 @@ fn read(path: &Path) -> Result<File, String> {
     if text.trim().is_empty() {
         return Ok(File::default());
     }
-    let file: File = serde_yaml_ng::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))?;
+    let wrong = |error: serde_yaml_ng::Error| format!("{}: {}", path.display(), without_text(&error.to_string()));
+    let file: File = serde_yaml_ng::from_str(&text).map_err(wrong)?;
     let is_hash = |hash: &str| hash.parse::<bcrypt::HashParts>().is_ok();
     match file.basic_auth_users.iter().find(|(_, hash)| !is_hash(hash)) {
         Some((user, _)) => Err(format!("{}: the password of user {user:?} is no bcrypt hash", path.display())),
         None => Ok(file),
+    }
+}
+
+/// A message without the text of the file that is in it: that may be a key or a password.
+fn without_text(message: &str) -> String {
+    const BEFORE: &str = "string \"";
+    match (message.find(BEFORE), message.rfind('"')) {
+        (Some(begin), Some(end)) if end >= begin + BEFORE.len() => {
+            format!("{}string{}", &message[..begin], &message[end + 1..])
+        }
+        _ => message.to_owned(),
     }
 }
 
@@ -191,6 +203,18 @@ mod tests {
         fn drop(&mut self) {
             let _ = std::fs::remove_file(&self.0);
         }
+    }
+
+    #[test]
+    fn what_is_in_another_file_is_not_told() {
+        for text in
+            ["-----BEGIN KEY-----\nMIIsecret+/=\n-----END KEY-----\n", "basic_auth_users: \"a \\\"MIIsecret\\\" b\"\n"]
+        {
+            let said = Written::new(text).open().map(drop).unwrap_err();
+            assert!(!said.contains("secret") && said.contains("invalid type: string"), "{said}");
+        }
+        let said = Written::new("tls_server: {}\n").open().map(drop).unwrap_err();
+        assert!(said.contains("tls_server"), "{said}");
     }
 
     #[test]

@@ -42,20 +42,29 @@ pub fn take_over<T>(address: &str, error: io::Error, bind: impl Fn() -> io::Resu
     }
 }
 
-/// From now on somebody else may have the port: `go` is called when one of this user's asks for it, in a thread. Where
-/// that cannot be, nobody can ask.
-pub fn give_way(port: u16, go: impl Fn() + Send + 'static) {
-    let Ok(listener) = name(port).and_then(|name| UnixListener::bind_addr(&name)) else { return };
-    let wait = move || {
-        for asks in listener.incoming() {
-            match asks.and_then(|asks| handover::peer(asks.as_fd())) {
-                Ok(user) if user == handover::user() => go(),
-                Ok(_) => {}
-                Err(_) => std::thread::sleep(Duration::from_millis(100)),
+/// From now on somebody else may ask for the port, and is answered by [`Way::give`]. `None`: nobody can.
+pub fn reserve(port: u16) -> Option<Way> {
+    name(port).and_then(|name| UnixListener::bind_addr(&name)).ok().map(Way)
+}
+
+/// Where those who want the port ask for it.
+pub struct Way(UnixListener);
+
+impl Way {
+    /// `go` is called when one of this user's has asked or asks for the port, in a thread. Where that cannot be, nobody
+    /// is answered.
+    pub fn give(self, go: impl Fn() + Send + 'static) {
+        let wait = move || {
+            for asks in self.0.incoming() {
+                match asks.and_then(|asks| handover::peer(asks.as_fd())) {
+                    Ok(user) if user == handover::user() => go(),
+                    Ok(_) => {}
+                    Err(_) => std::thread::sleep(Duration::from_millis(100)),
+                }
             }
-        }
-    };
-    let _ = std::thread::Builder::new().name("successor".into()).stack_size(64 << 10).spawn(wait);
+        };
+        let _ = std::thread::Builder::new().name("successor".into()).stack_size(64 << 10).spawn(wait);
+    }
 }
 
 #[cfg(test)]
@@ -75,7 +84,8 @@ mod tests {
         assert_eq!(error.kind(), io::ErrorKind::AddrInUse, "it serves");
         let first = Mutex::new(Some(first));
         let error = in_use();
-        give_way(address.port(), move || drop(first.lock().unwrap().take()));
+        let way = reserve(address.port()).unwrap();
+        way.give(move || drop(first.lock().unwrap().take()));
         assert_eq!(take_over(&address.to_string(), error, bind).unwrap().local_addr().unwrap(), address);
         let other = io::Error::from(io::ErrorKind::PermissionDenied);
         assert_eq!(take_over("127.0.0.1:1", other, bind).unwrap_err().kind(), io::ErrorKind::PermissionDenied);

@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use pellucid_profile::live::{PeNow, State};
 use pellucid_profile::merge::{Following, Merged};
-use pellucid_profile::model::{Profile, Progress};
-use pellucid_profile::segment::Segment;
+use pellucid_profile::model::{End, Profile, Progress};
+use pellucid_profile::segment::{Segment, handover};
 use pellucid_profile::snapshot::{self, Outcome};
 
 use serde_json::Value;
@@ -129,6 +129,13 @@ impl Tracked {
     }
 }
 
+/// How a job has ended, as far as one of its PEs has ended it.
+fn told(segment: &Segment) -> Option<&'static str> {
+    let status = segment.header().ended_with.load(Relaxed).checked_sub(1)? as i32;
+    // Whoever says so has ended by itself, whatever the number.
+    Some(handover::state(status, std::iter::once(End::Exited(status))))
+}
+
 /// A job at one moment.
 struct Moment {
     merged: Merged,
@@ -162,6 +169,7 @@ impl Moment {
         let lost = unfinished.filter(|pe| gone.contains(&pe.pe)).count() as u64;
         let state = match ended {
             Some(Some(state)) => state,
+            Some(None) if let Some(state) = told(segment) => state,
             Some(None) if lost > 0 || profile.pes.is_empty() => "killed",
             Some(None) => "finished",
             None if profile.pes.iter().all(|pe| pe.progress == Progress::Attached) => "starting",
