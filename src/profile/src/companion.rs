@@ -71,7 +71,17 @@ impl Destinations {
                 _ => words.push(word.to_owned()),
             }
         }
+        const TWICE: &str = "expected each of serve, file and push once";
         for word in words {
+            let is_twice = match word.split('=').next() {
+                Some("serve" | "on" | "1") => wanted.serve.is_some(),
+                Some("file") => wanted.file.is_some(),
+                Some("push") => wanted.push.is_some(),
+                _ => false,
+            };
+            if is_twice {
+                return Err(TWICE);
+            }
             match word.split_once('=') {
                 None => match word.as_str() {
                     "serve" | "on" | "1" => wanted.serve = Some(String::new()),
@@ -87,6 +97,9 @@ impl Destinations {
                 Some(("push", to)) => wanted.push = Some(to.to_owned()),
                 Some(_) => return Err(EXPECTED),
             }
+        }
+        if wanted.forget && wanted.push.is_none() {
+            return Err("forget is of a Pushgateway: expected push=URL beside it");
         }
         Ok(wanted)
     }
@@ -297,6 +310,9 @@ mod tests {
         assert!(all.forget && all.page);
         assert_eq!(of(&all.text()), all);
         assert_eq!(of("push").push.as_deref(), Some(BY_VARIABLES));
+        for wrong in ["serve=a,serve=b", "on,serve", "file=a,file=b", "push,push=u", "forget", "serve,forget"] {
+            assert!(Destinations::parse(wrong).is_err_and(|error| error != EXPECTED), "{wrong}");
+        }
         for wrong in ["yes", "file", "file=", "serve=", "metrics=1", "9745"] {
             assert_eq!(Destinations::parse(wrong), Err(EXPECTED), "{wrong}");
         }

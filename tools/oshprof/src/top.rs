@@ -76,6 +76,9 @@ pub fn parse(mut parser: Parser) -> Result<Command, String> {
             other => return Err(format!("top: {}", with_our_quotes(&other.unexpected()))),
         }
     }
+    if once && web {
+        return Err("top: --once and --web exclude each other".into());
+    }
     Ok(Command::Top(Request { job, interval: Duration::from_secs_f64(interval), once, web }))
 }
 

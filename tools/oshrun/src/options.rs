@@ -133,6 +133,8 @@ pub enum UsageError {
     BadValue { option: &'static str, value: String, reason: String },
     /// Options that exclude each other.
     Conflict { a: &'static str, b: &'static str },
+    /// An option that is nothing without another one.
+    Alone { option: &'static str, needs: &'static str },
     /// No program to run.
     NoProgram,
 }
@@ -149,6 +151,7 @@ impl fmt::Display for UsageError {
             Self::UnwantedValue { option, value } => write!(f, "option {option} takes no value, got {value:?}"),
             Self::BadValue { option, value, reason } => write!(f, "option {option}: {value:?}: {reason}"),
             Self::Conflict { a, b } => write!(f, "options {a} and {b} exclude each other"),
+            Self::Alone { option, needs } => write!(f, "option {option} needs {needs}"),
             Self::NoProgram => f.write_str("no program given"),
         }
     }
@@ -301,9 +304,18 @@ fn finish(mut options: Options) -> Result<Request, UsageError> {
         let answer = "a job has one program: a script that starts one or the other by PELLUCID_PE (docs/launchers.md)";
         return Err(UsageError::Foreign { option: "`:`".to_owned(), answer });
     }
-    if !options.metrics.is_empty() && options.profile == ProfileChoice::Off {
-        let Destinations { page, .. } = options.metrics;
-        return Err(UsageError::Conflict { a: "--profile off", b: if page { "--dashboard" } else { "--metrics" } });
+    let Destinations { serve, file, push, forget, page } = &options.metrics;
+    if *forget && push.is_none() {
+        return Err(UsageError::Alone { option: "--metrics-push-forget", needs: "--metrics-push" });
+    }
+    let asked = [
+        (serve.is_some(), "--metrics"),
+        (file.is_some(), "--metrics-file"),
+        (push.is_some(), "--metrics-push"),
+        (*page, "--dashboard"),
+    ];
+    if let Some((_, b)) = asked.into_iter().find(|(asked, _)| *asked && options.profile == ProfileChoice::Off) {
+        return Err(UsageError::Conflict { a: "--profile off", b });
     }
     if options.trace.is_some() && options.profile == ProfileChoice::Off {
         return Err(UsageError::Conflict { a: "--profile off", b: "--trace" });

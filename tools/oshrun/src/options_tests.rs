@@ -193,6 +193,8 @@ fn what_is_wrong_names_the_option_and_the_value() {
             &["--profile", "off", "--profile-dir", "d", "p"],
             "options --profile off and --profile-dir exclude each other",
         ),
+        (&["--metrics-push-forget", "--metrics", "p"], "option --metrics-push-forget needs --metrics-push"),
+        (&["--metrics-file", "f", "--profile=off", "p"], "options --profile off and --metrics-file exclude each other"),
         (&["-x", "=1", "p"], "option -x: \"=1\": expected VAR or VAR=VALUE"),
     ] {
         assert_eq!(error(args), message, "{args:?}");

@@ -224,7 +224,8 @@ pub(super) fn leave_sample(op: u16, start: u64) -> u64 {
     let weight = u64::from(cell.gap.load(Relaxed)).max(1);
     let is_long = raw_ns.saturating_sub(overhead_ns) >= LONG.load(Relaxed);
     let site = slot.tables.look.site.load(Relaxed);
-    add_sample(slot, cell, site, (raw_ns, overhead_ns), claims::room_ns(slot, row, now));
+    let room = claims::room(slot, row, weight, now);
+    add_sample(slot, cell, site, (raw_ns, overhead_ns), room.ns);
     let took = slot.head.claimed_ns.load(Relaxed).wrapping_sub(claimed);
     let peer = (word >> 32) as i32;
     lines::note(slot, op, peer, weight, took);
@@ -234,7 +235,7 @@ pub(super) fn leave_sample(op: u16, start: u64) -> u64 {
     let bytes = slot.tables.look.bytes.load(Relaxed);
     rates::note(slot, op, (peer, bytes as usize), stands, took);
     limit::note(slot, op, (peer, bytes), weight);
-    claims::note(slot, row, now);
+    claims::note(slot, row, room, took);
     if limit::is_due(cell.samples.load(Relaxed)) {
         limit::look(slot, op, now);
     }

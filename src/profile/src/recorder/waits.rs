@@ -192,9 +192,11 @@ fn leave_sample(slot: &Slot, op: u16, start: u64, peer: i32) -> u64 {
     let raw_ns = clock::scale_ns(took, mult) + overhead_ns;
     let site = head.site.load(Relaxed);
     let claimed = head.claimed_ns.load(Relaxed);
-    cold::add_sample(slot, cell, site, (raw_ns, overhead_ns), claims::room_ns(slot, row, now));
-    meetings::waited(slot, traits(op), head.claimed_ns.load(Relaxed).wrapping_sub(claimed));
-    claims::note(slot, row, now);
+    let room = claims::room(slot, row, weight, now);
+    cold::add_sample(slot, cell, site, (raw_ns, overhead_ns), room.ns);
+    let claimed = head.claimed_ns.load(Relaxed).wrapping_sub(claimed);
+    meetings::waited(slot, traits(op), claimed);
+    claims::note(slot, row, room, claimed);
     if timeline::is_due(slot, now) {
         timeline::settle(slot, op, start, now);
     }

@@ -24,7 +24,7 @@ use crate::size::{DISTANCES, Distance, SIZE_CLASSES, size_class};
 /// First eight bytes of a segment.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"PELLPROF");
 /// Version of this layout. Readers and writers of another version refuse the segment.
-pub const VERSION: u32 = 36;
+pub const VERSION: u32 = 37;
 
 /// Threads of a PE that can record into a slot of their own at the same time.
 pub const SLOTS: usize = 256;
@@ -370,8 +370,10 @@ pub struct Row {
     pub claimed_at: AtomicU64,
     /// What samples would have claimed beyond the time that has passed, in nanoseconds.
     pub denied_ns: AtomicU64,
-    /// Keeps what follows at a cache line.
-    pub reserved: [AtomicU64; 2],
+    /// What passes from one call to the next as a rule, in 1/256 ns.
+    pub pace: AtomicU64,
+    /// Time that samples have left over, in nanoseconds.
+    pub kept_ns: AtomicU64,
     /// Timed calls by latency bucket; a sample counts for the calls it stands for.
     pub latency: [AtomicU64; BUCKETS],
     /// Keeps the next row as far from a page as this one.

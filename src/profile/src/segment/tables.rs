@@ -127,8 +127,8 @@ pub struct ThreadTables {
     pub root: AtomicU64,
     /// Operations of which a call was sampled, a bit each: see [`ops_in`].
     pub sampled: [AtomicU64; MAX_OPS / 64],
-    /// What samples have claimed of late.
-    pub claims: Claims,
+    /// Keeps what follows at its place in a page.
+    pub reserved: [AtomicU64; 8],
     /// Threads that have owned the slot.
     pub owners: AtomicU32,
     /// Operations that had to share the overflow row.
@@ -213,20 +213,6 @@ pub struct Lives {
     pub on_core_seen: AtomicU64,
     /// Keeps the size.
     pub reserved: [AtomicU64; 1],
-}
-
-/// Two moments that lie some samples apart, the older one first.
-#[derive(Debug)]
-#[repr(C)]
-pub struct Claims {
-    /// When, in ticks; 0 before there is one.
-    pub at: [AtomicU64; 2],
-    /// [`super::layout::SlotHead::claimed_ns`] then.
-    pub claimed: [AtomicU64; 2],
-    /// Samples of the thread.
-    pub samples: AtomicU64,
-    /// Keeps what follows aligned.
-    pub reserved: [AtomicU64; 3],
 }
 
 const _: () = assert!(size_of::<RegionTime>() == 64);
