@@ -222,16 +222,16 @@ pub(super) fn leave_sample(op: u16, start: u64) -> u64 {
     let (row, now) = (row(slot, cell), start + ticks);
     let claimed = slot.head.claimed_ns.load(Relaxed);
     let weight = u64::from(cell.gap.load(Relaxed)).max(1);
-    let is_long = raw_ns.saturating_sub(overhead_ns) >= LONG.load(Relaxed);
     let site = slot.tables.look.site.load(Relaxed);
-    let room = claims::room(slot, row, weight, now);
+    let ns = raw_ns.saturating_sub(overhead_ns);
+    let room = claims::room(slot, row, (ns, weight), now);
     add_sample(slot, cell, site, (raw_ns, overhead_ns), room.ns);
     let took = slot.head.claimed_ns.load(Relaxed).wrapping_sub(claimed);
     let peer = (word >> 32) as i32;
     lines::note(slot, op, peer, weight, took);
     meetings::waited(slot, traits(op), took);
     // A long one stands for itself only.
-    let stands = if is_long { 1 } else { weight };
+    let stands = if ns >= LONG.load(Relaxed) { 1 } else { weight };
     let bytes = slot.tables.look.bytes.load(Relaxed);
     rates::note(slot, op, (peer, bytes as usize), stands, took);
     limit::note(slot, op, (peer, bytes), weight);

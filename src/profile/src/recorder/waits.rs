@@ -192,7 +192,7 @@ fn leave_sample(slot: &Slot, op: u16, start: u64, peer: i32) -> u64 {
     let raw_ns = clock::scale_ns(took, mult) + overhead_ns;
     let site = head.site.load(Relaxed);
     let claimed = head.claimed_ns.load(Relaxed);
-    let room = claims::room(slot, row, weight, now);
+    let room = claims::room(slot, row, (raw_ns - overhead_ns, weight), now);
     cold::add_sample(slot, cell, site, (raw_ns, overhead_ns), room.ns);
     let claimed = head.claimed_ns.load(Relaxed).wrapping_sub(claimed);
     meetings::waited(slot, traits(op), claimed);

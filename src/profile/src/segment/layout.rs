@@ -376,8 +376,10 @@ pub struct Row {
     pub kept_ns: AtomicU64,
     /// Timed calls by latency bucket; a sample counts for the calls it stands for.
     pub latency: [AtomicU64; BUCKETS],
+    /// Time that was no room for samples like most, in nanoseconds.
+    pub other_ns: AtomicU64,
     /// Keeps the next row as far from a page as this one.
-    pad: [u64; 168],
+    pad: [u64; 167],
 }
 
 impl Row {
