@@ -1,10 +1,12 @@
 /*
- * The compiler's Fortran library uses these weakly, and takes it that a program with threads has them all. A static program
- * with libsma has threads, and only those of these functions that something names: so this does.
+ * The libraries of compilers for Fortran and C++ use these weakly, and take it that a program with threads has them all. A
+ * static program with libsma has threads, and only those of these functions that something names: so this does. Nothing
+ * uses the table: link_objects in x keeps it, and what links libsma.so drops it.
  */
+#define _XOPEN_SOURCE 700 /* locks of many readers */
 #include <pthread.h>
 
-void (*const pellucid_fortran_threads[])(void) __attribute__((used, visibility("hidden"))) = {
+void (*const pellucid_threads[])(void) __attribute__((used, visibility("hidden"))) = {
     (void (*)(void))pthread_mutex_init,      (void (*)(void))pthread_mutex_destroy,  (void (*)(void))pthread_mutex_lock,
     (void (*)(void))pthread_mutex_trylock,   (void (*)(void))pthread_mutex_unlock,   (void (*)(void))pthread_cond_init,
     (void (*)(void))pthread_cond_destroy,    (void (*)(void))pthread_cond_wait,      (void (*)(void))pthread_cond_signal,
