@@ -1,19 +1,20 @@
 /*
- * The libraries of compilers for Fortran and C++ use these weakly, and take it that a program with threads has them all. A
- * static program with libsma has threads, and only those of these functions that something names: so this does. Nothing
- * uses the table: link_objects in x keeps it, and what links libsma.so drops it.
+ * The libraries of compilers for Fortran and C++ use these weakly, and take it that a program with threads has them
+ * all. A static program with libsma has threads, and only those of these functions that something names: so this
+ * does. Nothing uses the table: link_objects in x keeps it, and what links libsma.so drops it.
  */
 #define _XOPEN_SOURCE 700 /* locks of many readers */
 #include <pthread.h>
 
+#define NAMED(function) (void (*)(void))function
+
 void (*const pellucid_threads[])(void) __attribute__((used, visibility("hidden"))) = {
-    (void (*)(void))pthread_mutex_init,      (void (*)(void))pthread_mutex_destroy,  (void (*)(void))pthread_mutex_lock,
-    (void (*)(void))pthread_mutex_trylock,   (void (*)(void))pthread_mutex_unlock,   (void (*)(void))pthread_cond_init,
-    (void (*)(void))pthread_cond_destroy,    (void (*)(void))pthread_cond_wait,      (void (*)(void))pthread_cond_signal,
-    (void (*)(void))pthread_cond_broadcast,  (void (*)(void))pthread_once,           (void (*)(void))pthread_create,
-    (void (*)(void))pthread_join,            (void (*)(void))pthread_self,           (void (*)(void))pthread_key_create,
-    (void (*)(void))pthread_key_delete,      (void (*)(void))pthread_getspecific,    (void (*)(void))pthread_setspecific,
-    (void (*)(void))pthread_rwlock_init,     (void (*)(void))pthread_rwlock_destroy, (void (*)(void))pthread_rwlock_rdlock,
-    (void (*)(void))pthread_rwlock_wrlock,   (void (*)(void))pthread_rwlock_unlock,  (void (*)(void))pthread_rwlock_tryrdlock,
-    (void (*)(void))pthread_rwlock_trywrlock,
+    NAMED(pthread_mutex_init), NAMED(pthread_mutex_destroy), NAMED(pthread_mutex_lock),
+    NAMED(pthread_mutex_trylock), NAMED(pthread_mutex_unlock), NAMED(pthread_cond_init),
+    NAMED(pthread_cond_destroy), NAMED(pthread_cond_wait), NAMED(pthread_cond_signal),
+    NAMED(pthread_cond_broadcast), NAMED(pthread_once), NAMED(pthread_create), NAMED(pthread_join),
+    NAMED(pthread_self), NAMED(pthread_key_create), NAMED(pthread_key_delete), NAMED(pthread_getspecific),
+    NAMED(pthread_setspecific), NAMED(pthread_rwlock_init), NAMED(pthread_rwlock_destroy),
+    NAMED(pthread_rwlock_rdlock), NAMED(pthread_rwlock_wrlock), NAMED(pthread_rwlock_unlock),
+    NAMED(pthread_rwlock_tryrdlock), NAMED(pthread_rwlock_trywrlock),
 };
