@@ -12,6 +12,16 @@
 
 #include "shmem.h"
 
+/* Before C99 and C++11 there was no long long and no _Complex: -pedantic warns of them. */
+#ifdef __GNUC__
+#pragma GCC diagnostic push
+#if defined(__cplusplus) ? __cplusplus < 201103L : !defined(__STDC_VERSION__) || __STDC_VERSION__ < 199901L
+#pragma GCC diagnostic ignored "-Wpedantic"
+#pragma GCC diagnostic ignored "-Wlong-long"
+#pragma GCC diagnostic ignored "-Wvariadic-macros"
+#endif
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -1846,6 +1856,10 @@ void pshmem_udcflush_line(void *dest);
 
 #ifdef __cplusplus
 }
+#endif
+
+#ifdef __GNUC__
+#pragma GCC diagnostic pop
 #endif
 
 #endif /* PELLUCID_PSHMEM_H */

@@ -13,6 +13,16 @@ extern "C++" {
 }
 #endif
 
+/* Before C99 and C++11 there was no long long and no _Complex: -pedantic warns of them. */
+#ifdef __GNUC__
+#pragma GCC diagnostic push
+#if defined(__cplusplus) ? __cplusplus < 201103L : !defined(__STDC_VERSION__) || __STDC_VERSION__ < 199901L
+#pragma GCC diagnostic ignored "-Wpedantic"
+#pragma GCC diagnostic ignored "-Wlong-long"
+#pragma GCC diagnostic ignored "-Wvariadic-macros"
+#endif
+#endif
+
 #ifdef __cplusplus
 #define PELLUCID_COMPLEX(type) std::complex<type>
 #else
@@ -32,6 +42,8 @@ extern "C++" {
 /* Casts in the style of the language: what stands for nothing, the same value, the same bits. */
 #if defined(__cplusplus) && __cplusplus >= 201103L
 #define PELLUCID_NONE(type) (static_cast<type>(nullptr))
+#elif defined(__cplusplus)
+#define PELLUCID_NONE(type) (static_cast<type>(0))
 #else
 #define PELLUCID_NONE(type) ((type)0)
 #endif
@@ -4138,6 +4150,10 @@ inline int shmem_complexf_sum_exscan(shmem_team_t team, pellucid_complexf *dest,
 #endif
 
 }
+#endif
+
+#ifdef __GNUC__
+#pragma GCC diagnostic pop
 #endif
 
 #endif /* PELLUCID_SHMEM_H */

@@ -10,6 +10,16 @@
 
 #include "shmem.h"
 
+/* Before C99 and C++11 there was no long long and no _Complex: -pedantic warns of them. */
+#ifdef __GNUC__
+#pragma GCC diagnostic push
+#if defined(__cplusplus) ? __cplusplus < 201103L : !defined(__STDC_VERSION__) || __STDC_VERSION__ < 199901L
+#pragma GCC diagnostic ignored "-Wpedantic"
+#pragma GCC diagnostic ignored "-Wlong-long"
+#pragma GCC diagnostic ignored "-Wvariadic-macros"
+#endif
+#endif
+
 /*
  * Levels of shmem_pcontrol (10.1.1). Any other level is ignored.
  */
@@ -1685,6 +1695,22 @@ static __inline__ shmemx_aset *pellucid_aset(shmemx_aset *aset, int *err)
     return aset;
 }
 #define PELLUCID_ASET(aset, err) pellucid_aset(aset, err)
+#ifdef __cplusplus
+extern "C++" {
+inline void shmemx_broadcast32_nb(void *target, const void *source, size_t nelems, shmemx_aset *aset, long *pSync,
+                                  shmemx_request_handle_t *request)
+{
+    shmemx_broadcast32_nb(target, source, nelems, 0, aset, pSync, request);
+}
+#define shmem_broadcast32_nb shmemx_broadcast32_nb
+inline void shmemx_broadcast64_nb(void *target, const void *source, size_t nelems, shmemx_aset *aset, long *pSync,
+                                  shmemx_request_handle_t *request)
+{
+    shmemx_broadcast64_nb(target, source, nelems, 0, aset, pSync, request);
+}
+#define shmem_broadcast64_nb shmemx_broadcast64_nb
+}
+#else
 #define PELLUCID_PAPER_7(a1, a2, a3, a4, a5, a6, a7, name, ...) name
 #define PELLUCID_BROADCAST32_6(target, source, nelems, aset, pSync, request) \
     shmemx_broadcast32_nb(target, source, nelems, 0, aset, pSync, request)
@@ -1694,6 +1720,7 @@ static __inline__ shmemx_aset *pellucid_aset(shmemx_aset *aset, int *err)
     shmemx_broadcast64_nb(target, source, nelems, 0, aset, pSync, request)
 #define shmem_broadcast64_nb(...) \
     PELLUCID_PAPER_7(__VA_ARGS__, shmemx_broadcast64_nb, PELLUCID_BROADCAST64_6, 0)(__VA_ARGS__)
+#endif
 #define shmem_create_strided_aset shmemx_create_strided_aset
 #define shmem_create_log_strided_aset shmemx_create_log_strided_aset
 #define shmem_create_custom_aset shmemx_create_custom_aset
@@ -2497,15 +2524,22 @@ static __inline__ void shmemx_pcntr_get_pending_put(shmem_ctx_t ctx, uint64_t *c
 #define shmemx_pcntr_get_completed_put shmemx_pcntr_get_completed_write
 #define shmemx_pcntr_get_completed_get shmemx_pcntr_get_completed_read
 /* Without a context; versions before had one. */
+#ifdef __cplusplus
+extern "C++" {
+inline void shmemx_pcntr_get_completed_target(uint64_t *cntr_value) { *cntr_value = 0; }
+inline void shmemx_pcntr_get_completed_target(shmem_ctx_t, uint64_t *cntr_value) { *cntr_value = 0; }
+}
+#else
 static __inline__ void pellucid_completed_target(uint64_t *cntr_value)
 {
     *cntr_value = 0;
 }
 #define PELLUCID_THIRD(first, second, third, ...) third
 #define shmemx_pcntr_get_completed_target(...)                                                                         \
-    PELLUCID_THIRD(__VA_ARGS__, PELLUCID_COMPLETED_TARGET_2, PELLUCID_COMPLETED_TARGET_1, )(__VA_ARGS__)
+    PELLUCID_THIRD(__VA_ARGS__, PELLUCID_COMPLETED_TARGET_2, PELLUCID_COMPLETED_TARGET_1, 0)(__VA_ARGS__)
 #define PELLUCID_COMPLETED_TARGET_1(value) pellucid_completed_target(value)
 #define PELLUCID_COMPLETED_TARGET_2(ctx, value) ((void)(ctx), pellucid_completed_target(value))
+#endif
 static __inline__ void shmemx_pcntr_get_all(shmem_ctx_t ctx, shmemx_pcntr_t *pcntr)
 {
     shmemx_pcntr_get_completed_write(ctx, &pcntr->completed_put);
@@ -2558,10 +2592,11 @@ static __inline__ short pellucid_short_replace(short *target, short compare, int
     for (;;) {
         short found = PELLUCID_AS(short, PELLUCID_AS(uint16_t, old >> shift));
         short next = always ? PELLUCID_AS(short, value + add * found) : value;
-        if (!always && found != compare) return found;
         uint32_t half = PELLUCID_AS(uint16_t, next);
         uint32_t wanted = (old & ~(PELLUCID_AS(uint32_t, 0xffff) << shift)) | half << shift;
-        uint32_t before = shmem_uint32_atomic_compare_swap(word, old, wanted, pe);
+        uint32_t before;
+        if (!always && found != compare) return found;
+        before = shmem_uint32_atomic_compare_swap(word, old, wanted, pe);
         if (before == old) return found;
         old = before;
     }
@@ -2579,4 +2614,8 @@ static __inline__ short pellucid_short_replace(short *target, short compare, int
 }
 #endif
 
+
+#ifdef __GNUC__
+#pragma GCC diagnostic pop
+#endif
 #endif /* PELLUCID_SHMEMX_H */

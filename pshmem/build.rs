@@ -4,7 +4,7 @@ fn main() {
     println!("cargo:rerun-if-changed=shim");
     println!("cargo:rerun-if-changed=../include/shmemx.h");
     cc::Build::new()
-        .files(["shim/by_value.c", "shim/kernels.c", "shim/thread.c"])
+        .files(["shim/by_value.c", "shim/kernels.c", "shim/thread.c", "shim/threads.c"])
         .include("../include")
         .std("c11")
         .opt_level(2)

@@ -212,6 +212,19 @@ fn counters(start: &Start) -> Result<Vec<usize>, Fault> {
         .map_err(|reason| Fault::from(Cause::Environment { name: name.clone(), value: value.clone(), reason }))
 }
 
+/// Has the profile know the lines of a script that Python runs in this process. Where they are not to be had, those who
+/// asked for a profile are told, once.
+fn script_lines(start: &Start) {
+    if !env::python_lines().unwrap_or(false) || !python::is_there() {
+        return;
+    }
+    if python::is_readable() {
+        recorder::script_source(python::lines);
+    } else if start.profile_level > 0 && start.pe == 0 {
+        pellucid_core::say!("pellucid: no lines of the script in the profile: this Python does not show its stack");
+    }
+}
+
 /// Attaches the recorder at the first initialization and arms the entries. A PE runs on without a profile where there
 /// is none to be had: then this gives false.
 fn profile(start: &Start) -> bool {
@@ -239,9 +252,7 @@ fn profile(start: &Start) -> bool {
             }
             recorder::stack_source(caller::calls_into);
             recorder::observe_threads(crash::cover_thread, crash::uncover_thread);
-            if env::python_lines().unwrap_or(false) && python::is_there() {
-                recorder::script_source(python::lines);
-            }
+            script_lines(start);
             recorder::network_source(|publish| {
                 runtime::network_counters().into_iter().for_each(|(name, value)| publish(name, value));
             });

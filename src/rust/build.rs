@@ -1,5 +1,6 @@
 //! Where `libsma` is: in the tree that `PELLUCID_PREFIX` names, else in the one that `./x build` makes. With
-//! `PELLUCID_LINK=static` it becomes a part of the program.
+//! `PELLUCID_LINK=static` it becomes a part of the program, as in programs that are static themselves (`crt-static`),
+//! which could load nothing.
 
 use std::path::PathBuf;
 
@@ -13,10 +14,13 @@ fn main() {
     // For build scripts of programs: DEP_SMA_LIB.
     println!("cargo::metadata=lib={}", lib.display());
     println!("cargo::rerun-if-env-changed=PELLUCID_LINK");
-    if std::env::var("PELLUCID_LINK").is_ok_and(|how| how == "static") {
+    let features = std::env::var("CARGO_CFG_TARGET_FEATURE").unwrap_or_default();
+    let is_static_program = features.split(',').any(|feature| feature == "crt-static");
+    if is_static_program || std::env::var("PELLUCID_LINK").is_ok_and(|how| how == "static") {
         // Not bundled: whatever is linked to this package takes the archive from where it is.
         println!("cargo::rustc-link-lib=static:-bundle=sma");
-        println!("cargo::rustc-link-lib=dylib=m");
+        // Of either kind, as the program is: "dylib" would have it loaded in any case.
+        println!("cargo::rustc-link-lib=m");
     } else {
         println!("cargo::rustc-link-lib=dylib=sma");
         // Of this package's own programs and tests.

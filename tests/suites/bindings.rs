@@ -32,6 +32,11 @@ fn fortran() {
         let line = format!("heat in the rod on {pes} PEs:");
         Job::oshrun(pes).arg(&smooth).run().expect_code(0).expect_text(&[&line, heat]);
     }
+    // With no routine of the Fortran interface, the C one alone has what gfortran's library needs in a static program.
+    for options in [&["-static"][..], &["-static-pie", "-fPIE"]] {
+        let smooth = compile("smooth", options);
+        Job::oshrun(2).arg(&smooth).run().expect_code(0).expect_text(&["heat in the rod on 2 PEs:", "10.6061"]);
+    }
     let hydro = compile("hydro", &[]);
     for pes in [1, 2, 3, 8] {
         // The same, whoever has which rows.
@@ -91,4 +96,15 @@ fn the_rust_package() {
     let needed = Job::new(PathBuf::from("ldd")).arg(&fixed).run().expect_code(0).stdout;
     assert!(needed.contains("libc.so") && !needed.contains("libsma"), "{needed}");
     Job::oshrun(3).arg(&fixed).arg("20000").run().expect_code(0).expect_text(&["sort: OK, 60000 keys on 3 PEs"]);
+    // In a program that loads nothing at all, the library is in any case.
+    let target = tree::scratch("rust-static");
+    for how in ["", "static"] {
+        let build = cargo(&["build"]).args(["--example", "sort"]).env("PELLUCID_LINK", how);
+        let build = build.env("CARGO_TARGET_DIR", &target.to_string_lossy());
+        build.env("RUSTFLAGS", "-Ctarget-feature=+crt-static").run().expect_code(0);
+        let whole = target.join("debug/examples/sort");
+        let elf = Job::new(PathBuf::from("readelf")).args(["-d", "-l"]).arg(&whole).run().expect_code(0).stdout;
+        assert!(!elf.contains("INTERP") && !elf.contains("NEEDED"), "{elf}");
+        Job::oshrun(3).arg(&whole).arg("20000").run().expect_code(0).expect_text(&["sort: OK, 60000 keys on 3 PEs"]);
+    }
 }

@@ -409,3 +409,18 @@ fn a_kill_by_the_memory_limit_is_named() {
     let outcome = job.env("SHMEM_SYMMETRIC_SIZE", "1m").run().expect_code(128 + 9);
     outcome.expect_text(&["PE 1 of 3", "signal 9 (kill), out of memory: the limit of its cgroup is 96 MiB, "]);
 }
+
+/// libfabric's destructors would take away what the other thread works with.
+#[test]
+fn main_returns_while_another_thread_is_in_libfabric() {
+    let folder = tree::fresh("main-leaves");
+    let program = |name: &str| tree::package().join("programs/network").join(name);
+    let compile = Job::new("cc").args(["-shared", "-fPIC", "-Wall", "-Werror", "-o", "libslow.so"]);
+    let exports = format!("-Wl,--version-script={}", program("slow.map").display());
+    compile.arg(program("slow.c")).arg(&exports).directory(&folder).run().expect_code(0);
+    let binary = Build::program("network/main-leaves.c").options(["-pthread"]).build();
+    let job = Job::oshrun(2).arg(&binary).env("SHMEM_TRANSPORT", "ofi").env("SLOW_MARK", "mark").directory(&folder);
+    let job = job.env("SHMEM_OFI_LIBRARY", &folder.join("libslow.so").to_string_lossy());
+    let outcome = job.limit(30).run().expect_code(0);
+    assert_eq!(outcome.stderr.matches("slow: nobody is inside").count(), 2, "{}", outcome.describe());
+}

@@ -458,6 +458,20 @@ fn old_habits_compile() {
     }
 }
 
+/// What the standard calls obsolescent is an error to projects that ask for the standard.
+#[test]
+fn the_header_is_of_the_newest_standard() {
+    if !is_there() {
+        return;
+    }
+    let folder = tree::fresh("fortran-standard");
+    for name in ["a.f90", "b.f"] {
+        let text = "      program standard\n      include 'shmem.fh'\n      print *, shmem_vendor_string\n      end\n";
+        std::fs::write(folder.join(name), text).expect("the source");
+        oshfort(&folder).args(["-std=f2018", "-Werror", "-c", name]).run().expect_code(0);
+    }
+}
+
 /// Without module files, whoever uses a module is told how to make them; nobody else is.
 #[test]
 fn missing_module_files_are_told() {

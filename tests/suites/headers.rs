@@ -69,6 +69,43 @@ fn every_header_compiles_alone_and_twice() {
     }
 }
 
+/// Types that the oldest languages do not have are declared all the same, and warned of in the program alone.
+#[test]
+fn headers_are_quiet_in_old_languages() {
+    let own = "int main(void) { long long own = 1; return own != 1; }\n";
+    for (compiler, version) in [("gcc", "c89"), ("clang", "gnu89"), ("g++", "c++98"), ("clang++", "gnu++98")] {
+        if !languages().iter().any(|(present, _)| *present == compiler) {
+            continue;
+        }
+        for header in HEADERS {
+            let name = format!("old-{}", header.replace(['/', '.'], "-"));
+            let includes = format!("#include <{header}>\n#include <{header}>\n");
+            let options = ["-DSHMEMX_PAPER_NAMES", "-DSHMEMX_CRAY_NAMES"];
+            let quiet = format!("{includes}int main(void) {{ return 0; }}\n");
+            compile(compiler, version, &name, &quiet, &[]).expect_code(0);
+            compile(compiler, version, &name, &quiet, &options).expect_code(0);
+            compile(compiler, version, &name, &(includes + own), &[]).expect_code(1).expect_text(&["long long"]);
+        }
+    }
+}
+
+/// Names of other libraries with more than one list of arguments.
+#[test]
+fn other_names_take_each_list_of_arguments_in_c_plus_plus() {
+    let text = "#include <shmemx.h>\nlong psync;\nshmemx_aset *none;\nshmemx_request_handle_t request;\n\
+                int main() {\n    uint64_t count;\n    \
+                shmemx_pcntr_get_completed_target(&count);\n    \
+                shmemx_pcntr_get_completed_target(SHMEM_CTX_DEFAULT, &count);\n    \
+                shmem_broadcast32_nb(&count, &count, 1, 0, none, &psync, &request);\n    \
+                shmem_broadcast64_nb(&count, &count, 1, none, &psync, &request);\n    \
+                return count != 0;\n}\n";
+    for (compiler, _) in languages().into_iter().filter(|(_, version)| *version == "c++17") {
+        for version in ["c++98", "c++17"] {
+            compile(compiler, version, "other-names", text, &["-DSHMEMX_PAPER_NAMES"]).expect_code(0);
+        }
+    }
+}
+
 /// Projects in C++ have these warnings as errors, also in what a macro of a header becomes.
 #[test]
 fn headers_have_no_casts_of_c_in_c_plus_plus() {

@@ -95,11 +95,31 @@ fn a_project_of_cmake() {
     };
     of("EXIST").expect_code(0).expect_text(&["OpenSHMEM found."]);
     of("COMPILE").expect_code(0).expect_text(&[&format!("-I{}", tree::prefix().join("include").display())]);
-    let newer = build.join("newer");
-    std::fs::create_dir_all(&newer).expect("a folder");
-    let project = "cmake_minimum_required(VERSION 3.16)\nproject(newer NONE)\nfind_package(OpenSHMEM 9.9 REQUIRED)\n";
-    std::fs::write(newer.join("CMakeLists.txt"), project).expect("a project");
-    run(&cmake).args(["-S", "newer", "-B", "newer/build"]).run().expect_code(1).expect_text(&["version: 1.6"]);
+    what_is_asked_for(&cmake);
+}
+
+/// Versions, ranges of them and components that projects ask for, and what those are told who ask for others.
+fn what_is_asked_for(cmake: &Path) {
+    let folder = tree::fresh("packages-asked");
+    let prefix = format!("-DCMAKE_PREFIX_PATH={}", tree::prefix().display());
+    let asks = |words: &str| {
+        let project =
+            format!("cmake_minimum_required(VERSION 3.16)\nproject(asks NONE)\nfind_package(OpenSHMEM {words})\n");
+        std::fs::write(folder.join("CMakeLists.txt"), project).expect("a project");
+        _ = std::fs::remove_dir_all(folder.join("build"));
+        Job::new(cmake).args(["-S", ".", "-B", "build", &prefix]).directory(&folder).limit(120).run()
+    };
+    let languages = "1.6 REQUIRED COMPONENTS C CXX Fortran static";
+    for words in
+        ["REQUIRED", "1.4 REQUIRED", "1.6 EXACT REQUIRED", "1.4...1.6 REQUIRED", "1.4...<2 REQUIRED", languages]
+    {
+        asks(words).expect_code(0);
+    }
+    asks("REQUIRED COMPONENTS C OPTIONAL_COMPONENTS nonsense").expect_code(0);
+    for words in ["9.9", "1.4 EXACT", "1.4...<1.6", "1.4...1.5", "1.7...2"] {
+        asks(&format!("{words} REQUIRED")).expect_code(1).expect_text(&["version: 1.6"]);
+    }
+    asks("REQUIRED COMPONENTS C nonsense").expect_code(1).expect_text(&["no component nonsense"]);
 }
 
 /// An old program: Cray pointers, and one routine for buffers of several types.

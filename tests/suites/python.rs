@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use harness::run::Job;
-use harness::{tree, wheels};
+use harness::{system, tree, wheels};
 
 /// The Python that has shmem4py; `None`, and a line that says so, where it is not there.
 fn python() -> Option<PathBuf> {
@@ -129,4 +129,67 @@ fn a_profile_of_a_script() {
     run("off", "off");
     let puts = callers("off/pellucid-heat.py.prof", "shmem_double_put");
     assert!(!puts.contains("heat.py"), "{puts}");
+}
+
+/// Every Python from 3.8 on that is installed here, beside those in `PATH` those of pyenv.
+fn installed() -> Vec<PathBuf> {
+    let home = std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
+    let versions = std::env::var_os("PYENV_ROOT").map_or(home.join(".pyenv"), PathBuf::from).join("versions");
+    let of_pyenv = std::fs::read_dir(versions).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut found: Vec<_> = of_pyenv.map(|version| version.join("bin/python3")).filter(|file| file.is_file()).collect();
+    found.extend(system::find(&["python3"]));
+    let knows = |python: &PathBuf| {
+        let test = "import ctypes, sys; sys.exit(sys.version_info < (3, 8))";
+        Job::new(python.clone()).args(["-c", test]).run().code() == 0
+    };
+    found.retain(knows);
+    found
+}
+
+/// In each version, Python's stack is come by in another way; nothing but the standard library is needed to see it.
+#[test]
+fn each_version_of_python_has_its_lines() {
+    let scratch = tree::fresh("python-versions");
+    let script = scratch.join("lines.py");
+    let text = "import ctypes, sys\nlib = ctypes.CDLL(sys.argv[1])\nlib.shmem_malloc.restype = ctypes.c_void_p\n\
+                lib.shmem_init()\nword = ctypes.c_void_p(lib.shmem_malloc(8))\ndef inner(pe):\n    \
+                lib.shmem_int_p(word, 1, pe)\nfor _ in range(100):\n    inner(0)\n\
+                if len(sys.argv) > 2:\n    inner(99)\nlib.shmem_finalize()\n";
+    std::fs::write(&script, text).expect("target/tests can be written");
+    let pythons = installed();
+    for (at, python) in pythons.iter().enumerate() {
+        println!("{}", python.display());
+        let profile = scratch.join(format!("profile-{at}"));
+        let run = |words: &[&str]| {
+            let job = Job::oshrun(2).arg("--profile-dir").arg(&profile).env("SHMEM_ABORT", "trace").arg(python);
+            job.arg(&script).arg(tree::library("libsma.so.1")).args(words).directory(&scratch).limit(60).run()
+        };
+        run(&[]).expect_code(0);
+        let report = Job::new(tree::tool("oshprof")).arg("report").arg(&profile).args(["--view", "callsites"]).run();
+        report.expect_code(0).expect_text(&["is called by lines.py:7"]);
+        std::fs::remove_dir_all(&profile).expect("a profile");
+        let words = ["pe = 99", "lines.py\", line 7 in inner", "lines.py\", line 11 in <module>"];
+        run(&["fault"]).expect_code(1).expect_text(&words);
+    }
+    if pythons.is_empty() {
+        println!("not tested: no Python here");
+    }
+}
+
+/// Of a Python whose stack is not to be had, whoever asks for a profile is told; this one has no stack at all.
+#[test]
+fn a_python_without_a_stack_is_told() {
+    let scratch = tree::fresh("python-none");
+    let text = "#include <shmem.h>\nvoid *PyGILState_GetThisThreadState(void);\n\
+                void *PyGILState_GetThisThreadState(void) { return 0; }\n\
+                int main(void) { shmem_init(); shmem_barrier_all(); shmem_finalize(); return 0; }\n";
+    std::fs::write(scratch.join("none.c"), text).expect("target/tests can be written");
+    let compile = Job::new(tree::tool("oshcc")).args(["-rdynamic", "none.c", "-o", "none"]).directory(&scratch);
+    compile.run().expect_code(0);
+    let told = "pellucid: no lines of the script in the profile: this Python does not show its stack";
+    for (lines, times) in [("on", 1), ("off", 0)] {
+        let job = Job::oshrun(2).arg("--profile").arg("./none").env("SHMEM_PROFILE_PYTHON", lines).directory(&scratch);
+        let outcome = job.run().expect_code(0);
+        assert_eq!(outcome.stderr.matches(told).count(), times, "{}", outcome.describe());
+    }
 }

@@ -129,8 +129,11 @@ impl<'s> Team<'s> {
             let none = std::ptr::null();
             ffi::shmem_team_split_strided(self.handle, first, step, size, none, 0, &raw mut handle)
         };
-        let is_in = handle != ffi::TEAM_INVALID;
-        if failed != 0 && is_in { Err(Error::NoTeam) } else { Ok(is_in.then(|| Self::of(handle))) }
+        // A PE that is not to be in the team is told by 0 that there is one.
+        if failed != 0 {
+            return Err(Error::NoTeam);
+        }
+        Ok((handle != ffi::TEAM_INVALID).then(|| Self::of(handle)))
     }
 
     /// Rows of `width` PEs: the team of this PE's row, and that of its column. All PEs of this team call it.

@@ -56,6 +56,30 @@ fn a_panic_of_one_pe_ends_the_job() {
     assert_eq!(status, Some(0), "{text}");
 }
 
+/// Of too many teams, all PEs are told, also those that the last would not have had.
+#[test]
+fn teams_that_cannot_be_made_are_errors_on_all_pes() {
+    if std::env::var_os(INSIDE).is_none() {
+        let (status, text) = job("3", "teams_that_cannot_be_made_are_errors_on_all_pes", "1");
+        return assert_eq!(status, Some(0), "{text}");
+    }
+    let shmem = pellucid::init().expect("a job");
+    let world = shmem.world();
+    let mut made = Vec::new();
+    let error = loop {
+        match world.split_strided(0, 1, 2) {
+            Ok(team) => {
+                assert_eq!(team.is_some(), world.rank() < 2);
+                made.push(team);
+            }
+            Err(error) => break error,
+        }
+    };
+    assert_eq!(error, Error::NoTeam);
+    assert_eq!(world.split_2d(2).err(), Some(Error::NoTeam));
+    assert!(made.len() > 100, "{} teams", made.len());
+}
+
 fn panic_on_the_last(what: &str) -> Result<(), Error> {
     let shmem = pellucid::init()?;
     let is_last = || assert!(shmem.world().rank() + 1 < shmem.world().size(), "of the last PE");

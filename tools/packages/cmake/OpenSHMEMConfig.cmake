@@ -8,7 +8,8 @@
 #   OpenSHMEM_OSHCC, OpenSHMEM_OSHCXX, OpenSHMEM_OSHFORT    the compiler wrappers
 #   OpenSHMEM_INCLUDE_DIRS, OpenSHMEM_LIBRARIES             for those who use no targets
 #
-# Version 1.6 is that of the specification. The installation may be moved with this file in it.
+# Components are C, CXX, static, and Fortran where its interface is installed. Version 1.6 is that of the specification.
+# The installation may be moved with this file in it.
 
 get_filename_component(_openshmem_root "${CMAKE_CURRENT_LIST_DIR}/../../.." REALPATH)
 
@@ -70,5 +71,20 @@ if(EXISTS "${_openshmem_root}/lib/libsmaf.so.1")
   unset(_openshmem_modules)
   unset(_openshmem_gfortran)
 endif()
+
+set(OpenSHMEM_C_FOUND TRUE)
+set(OpenSHMEM_CXX_FOUND TRUE)
+set(OpenSHMEM_static_FOUND TRUE)
+set(OpenSHMEM_Fortran_FOUND FALSE)
+if(TARGET OpenSHMEM::Fortran)
+  set(OpenSHMEM_Fortran_FOUND TRUE)
+endif()
+foreach(_openshmem_component IN LISTS OpenSHMEM_FIND_COMPONENTS)
+  if(OpenSHMEM_FIND_REQUIRED_${_openshmem_component} AND NOT OpenSHMEM_${_openshmem_component}_FOUND)
+    set(OpenSHMEM_FOUND FALSE)
+    set(OpenSHMEM_NOT_FOUND_MESSAGE "${_openshmem_root} has no component ${_openshmem_component}")
+  endif()
+endforeach()
+unset(_openshmem_component)
 
 unset(_openshmem_root)

@@ -1,10 +1,14 @@
-# The version is that of the OpenSHMEM specification: a program for an older one runs with this library.
+# The version is that of the OpenSHMEM specification: a program for an older one runs with this library, unless its
+# project names a range of versions that ends before (CMake 3.19 and later).
 set(PACKAGE_VERSION 1.6)
+set(PACKAGE_VERSION_COMPATIBLE TRUE)
 if(PACKAGE_FIND_VERSION VERSION_GREATER PACKAGE_VERSION)
   set(PACKAGE_VERSION_COMPATIBLE FALSE)
-else()
-  set(PACKAGE_VERSION_COMPATIBLE TRUE)
-  if(PACKAGE_FIND_VERSION VERSION_EQUAL PACKAGE_VERSION)
-    set(PACKAGE_VERSION_EXACT TRUE)
+elseif(PACKAGE_FIND_VERSION_RANGE)
+  if(PACKAGE_VERSION VERSION_GREATER PACKAGE_FIND_VERSION_MAX
+      OR (PACKAGE_FIND_VERSION_RANGE_MAX STREQUAL "EXCLUDE" AND PACKAGE_VERSION VERSION_EQUAL PACKAGE_FIND_VERSION_MAX))
+    set(PACKAGE_VERSION_COMPATIBLE FALSE)
   endif()
+elseif(PACKAGE_FIND_VERSION VERSION_EQUAL PACKAGE_VERSION)
+  set(PACKAGE_VERSION_EXACT TRUE)
 endif()

@@ -28,6 +28,7 @@ pub const SHMEMX: &str = r#"/*
 #include <sys/types.h>
 
 #include "shmem.h"
+QUIET
 
 /*
  * Levels of shmem_pcontrol (10.1.1). Any other level is ignored.
@@ -299,5 +300,6 @@ OTHERS
 }
 #endif
 
+LOUD
 #endif /* PELLUCID_SHMEMX_H */
 "#;

@@ -53,7 +53,7 @@ fn text() -> String {
             }
             Literal::Text(value) => {
                 let length = value.len();
-                writeln!(text, "      CHARACTER*{length} {name}").expect("writing to a string");
+                writeln!(text, "      CHARACTER(LEN={length}) {name}").expect("writing to a string");
                 writeln!(text, "      PARAMETER ({name} = '{value}')").expect("writing to a string");
             }
         }

@@ -25,7 +25,7 @@ pub fn files(groups: &[Expanded], prototypes: &HashMap<String, String>) -> Vec<F
 }
 
 fn shmem(groups: &[Expanded], prototypes: &HashMap<String, String>) -> String {
-    let mut text = format!("/* {BY} */\n{HEAD}");
+    let mut text = format!("/* {BY} */\n{HEAD}{QUIET}{TYPES}");
     for section in SECTIONS {
         writeln!(text, "\n/* {} */", section.title).expect("writing to a string");
         for constant in section.constants {
@@ -43,7 +43,7 @@ fn shmem(groups: &[Expanded], prototypes: &HashMap<String, String>) -> String {
     text.push_str(&overload::text(groups));
     text.push_str(COMPLEX_HEAD);
     text.push_str(&overload::complex_text(groups));
-    text.push_str("#endif\n\n}\n#endif\n\n#endif /* PELLUCID_SHMEM_H */\n");
+    write!(text, "#endif\n\n}}\n#endif\n{LOUD}\n#endif /* PELLUCID_SHMEM_H */\n").expect("writing to a string");
     text
 }
 
@@ -61,7 +61,7 @@ fn python() -> String {
 
 fn pshmem(groups: &[Expanded], prototypes: &HashMap<String, String>) -> String {
     let declarations = declarations(groups, false, prototypes, |routine| &routine.profiling_name);
-    format!("/* {BY} */\n{PSHMEM_HEAD}{OPEN}{declarations}{CLOSE}\n#endif /* PELLUCID_PSHMEM_H */\n")
+    format!("/* {BY} */\n{PSHMEM_HEAD}{QUIET}{OPEN}{declarations}{CLOSE}{LOUD}\n#endif /* PELLUCID_PSHMEM_H */\n")
 }
 
 fn shmemx(groups: &[Expanded], prototypes: &HashMap<String, String>) -> String {
@@ -76,6 +76,7 @@ fn shmemx(groups: &[Expanded], prototypes: &HashMap<String, String>) -> String {
     let twins = declarations(groups, true, prototypes, |routine| &routine.profiling_name);
     let text = SHMEMX.replace("LEVELS\n", &levels).replace("ROUTINES\n", &routines).replace("TWINS\n", &twins);
     let text = text.replace("PAPER\n", &paper::text(groups)).replace("OTHERS\n", &other_libraries::text(groups));
+    let text = text.replace("QUIET\n", QUIET).replace("LOUD\n", LOUD);
     format!("/* {BY} */\n{text}")
 }
 
@@ -133,7 +134,28 @@ extern "C++" {
 #include <complex>
 }
 #endif
+"#;
 
+/// Ends with [`LOUD`]. What a macro becomes in the program is the program's: warnings of that stay.
+const QUIET: &str = r#"
+/* Before C99 and C++11 there was no long long and no _Complex: -pedantic warns of them. */
+#ifdef __GNUC__
+#pragma GCC diagnostic push
+#if defined(__cplusplus) ? __cplusplus < 201103L : !defined(__STDC_VERSION__) || __STDC_VERSION__ < 199901L
+#pragma GCC diagnostic ignored "-Wpedantic"
+#pragma GCC diagnostic ignored "-Wlong-long"
+#pragma GCC diagnostic ignored "-Wvariadic-macros"
+#endif
+#endif
+"#;
+
+const LOUD: &str = r#"
+#ifdef __GNUC__
+#pragma GCC diagnostic pop
+#endif
+"#;
+
+const TYPES: &str = r#"
 #ifdef __cplusplus
 #define PELLUCID_COMPLEX(type) std::complex<type>
 #else
@@ -153,6 +175,8 @@ extern "C++" {
 /* Casts in the style of the language: what stands for nothing, the same value, the same bits. */
 #if defined(__cplusplus) && __cplusplus >= 201103L
 #define PELLUCID_NONE(type) (static_cast<type>(nullptr))
+#elif defined(__cplusplus)
+#define PELLUCID_NONE(type) (static_cast<type>(0))
 #else
 #define PELLUCID_NONE(type) ((type)0)
 #endif

@@ -164,15 +164,22 @@ static __inline__ void shmemx_pcntr_get_pending_put(shmem_ctx_t ctx, uint64_t *c
 #define shmemx_pcntr_get_completed_put shmemx_pcntr_get_completed_write
 #define shmemx_pcntr_get_completed_get shmemx_pcntr_get_completed_read
 /* Without a context; versions before had one. */
+#ifdef __cplusplus
+extern "C++" {
+inline void shmemx_pcntr_get_completed_target(uint64_t *cntr_value) { *cntr_value = 0; }
+inline void shmemx_pcntr_get_completed_target(shmem_ctx_t, uint64_t *cntr_value) { *cntr_value = 0; }
+}
+#else
 static __inline__ void pellucid_completed_target(uint64_t *cntr_value)
 {
     *cntr_value = 0;
 }
 #define PELLUCID_THIRD(first, second, third, ...) third
 #define shmemx_pcntr_get_completed_target(...)                                                                         \
-    PELLUCID_THIRD(__VA_ARGS__, PELLUCID_COMPLETED_TARGET_2, PELLUCID_COMPLETED_TARGET_1, )(__VA_ARGS__)
+    PELLUCID_THIRD(__VA_ARGS__, PELLUCID_COMPLETED_TARGET_2, PELLUCID_COMPLETED_TARGET_1, 0)(__VA_ARGS__)
 #define PELLUCID_COMPLETED_TARGET_1(value) pellucid_completed_target(value)
 #define PELLUCID_COMPLETED_TARGET_2(ctx, value) ((void)(ctx), pellucid_completed_target(value))
+#endif
 static __inline__ void shmemx_pcntr_get_all(shmem_ctx_t ctx, shmemx_pcntr_t *pcntr)
 {
     shmemx_pcntr_get_completed_write(ctx, &pcntr->completed_put);
@@ -229,10 +236,11 @@ static __inline__ short pellucid_short_replace(short *target, short compare, int
     for (;;) {
         short found = PELLUCID_AS(short, PELLUCID_AS(uint16_t, old >> shift));
         short next = always ? PELLUCID_AS(short, value + add * found) : value;
-        if (!always && found != compare) return found;
         uint32_t half = PELLUCID_AS(uint16_t, next);
         uint32_t wanted = (old & ~(PELLUCID_AS(uint32_t, 0xffff) << shift)) | half << shift;
-        uint32_t before = shmem_uint32_atomic_compare_swap(word, old, wanted, pe);
+        uint32_t before;
+        if (!always && found != compare) return found;
+        before = shmem_uint32_atomic_compare_swap(word, old, wanted, pe);
         if (before == old) return found;
         old = before;
     }

@@ -32,16 +32,29 @@ const ASET: &str = "static __inline__ shmemx_aset *pellucid_aset(shmemx_aset *as
                     *err = aset ? SHMEMX_SUCCESS : SHMEMX_ERROR_ARGUMENT;\n    return aset;\n}\n\
                     #define PELLUCID_ASET(aset, err) pellucid_aset(aset, err)\n";
 
-/// Broadcasts with a request: the paper's example leaves the root out, which is member 0 then.
-fn broadcast(text: &mut String, bits: &str) {
-    writeln!(
-        text,
-        "#define PELLUCID_BROADCAST{bits}_6(target, source, nelems, aset, pSync, request) \\\n    \
-         shmemx_broadcast{bits}_nb(target, source, nelems, 0, aset, pSync, request)\n\
-         #define shmem_broadcast{bits}_nb(...) \\\n    \
-         PELLUCID_PAPER_7(__VA_ARGS__, shmemx_broadcast{bits}_nb, PELLUCID_BROADCAST{bits}_6, 0)(__VA_ARGS__)"
-    )
-    .expect("writing to a string");
+/// Broadcasts with a request: the paper's example leaves the root out, which is member 0 then. C++ has overloads, since
+/// before 2011 it had no macros of any number of arguments.
+const OF_C_PLUS_PLUS: &str = "\
+inline void shmemx_broadcastBITS_nb(void *target, const void *source, size_t nelems, shmemx_aset *aset, long *pSync,
+                                  shmemx_request_handle_t *request)
+{
+    shmemx_broadcastBITS_nb(target, source, nelems, 0, aset, pSync, request);
+}
+#define shmem_broadcastBITS_nb shmemx_broadcastBITS_nb
+";
+
+/// See [`OF_C_PLUS_PLUS`].
+const OF_C: &str = r"#define PELLUCID_BROADCASTBITS_6(target, source, nelems, aset, pSync, request) \
+    shmemx_broadcastBITS_nb(target, source, nelems, 0, aset, pSync, request)
+#define shmem_broadcastBITS_nb(...) \
+    PELLUCID_PAPER_7(__VA_ARGS__, shmemx_broadcastBITS_nb, PELLUCID_BROADCASTBITS_6, 0)(__VA_ARGS__)
+";
+
+fn broadcasts() -> String {
+    let both = |text: &str| ["32", "64"].map(|bits| text.replace("BITS", bits)).concat();
+    let (overloads, macros) = (both(OF_C_PLUS_PLUS), both(OF_C));
+    let pick = "#define PELLUCID_PAPER_7(a1, a2, a3, a4, a5, a6, a7, name, ...) name\n";
+    format!("#ifdef __cplusplus\nextern \"C++\" {{\n{overloads}}}\n#else\n{pick}{macros}#endif\n")
 }
 
 /// Whether the paper has a routine: those on teams, of the committee's draft, and our own it has not.
@@ -56,8 +69,7 @@ fn is_of_the_paper(routine: &Routine) -> bool {
 /// The macros.
 pub fn text(groups: &[Expanded]) -> String {
     let mut text = String::from(ASET);
-    text.push_str("#define PELLUCID_PAPER_7(a1, a2, a3, a4, a5, a6, a7, name, ...) name\n");
-    ["32", "64"].iter().for_each(|bits| broadcast(&mut text, bits));
+    text.push_str(&broadcasts());
     let extensions = groups.iter().filter(|group| group.group.is_extension());
     for routine in extensions.flat_map(|group| &group.routines).filter(|routine| is_of_the_paper(routine)) {
         let paper = routine.name.replacen("shmemx_", "shmem_", 1);

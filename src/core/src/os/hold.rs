@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use super::signal::all_but_faults;
-use super::{mmap, proc};
+use super::{mmap, proc, thread};
 
 /// Ranges of pages at most; of an executable there are one or two.
 const RANGES: usize = 8;
@@ -63,7 +63,7 @@ impl Hold {
             from.store(of(at).start, Ordering::Relaxed);
             to.store(of(at).end, Ordering::Relaxed);
         }
-        OWNER.store(thread_id(), Ordering::Release);
+        OWNER.store(thread::id(), Ordering::Release);
         // SAFETY: a handler that calls nothing but the system, and what was set before for when this ends.
         unsafe {
             let (mut own, mut before): (libc::sigaction, libc::sigaction) = (zeroed(), zeroed());
@@ -98,7 +98,7 @@ impl Drop for Hold {
 
 /// Waits while another thread holds up stores.
 pub fn wait() {
-    while ![0, thread_id()].contains(&OWNER.load(Ordering::Acquire)) {
+    while ![0, thread::id()].contains(&OWNER.load(Ordering::Acquire)) {
         pause();
     }
 }
@@ -111,7 +111,7 @@ extern "C" fn stored(_signal: i32, info: *mut libc::siginfo_t, _context: *mut li
     let (error, at) = unsafe { (libc::__errno_location(), (*info).si_addr() as usize) };
     // SAFETY: as above.
     let before = unsafe { *error };
-    if OWNER.load(Ordering::Relaxed) == thread_id() {
+    if OWNER.load(Ordering::Relaxed) == thread::id() {
         own_store(at);
     } else {
         wait();
@@ -141,7 +141,7 @@ fn own_store(at: usize) {
 
 /// Whether this process has other threads, none of which would be ended for storing to what is read-only.
 fn others_wait() -> bool {
-    let me = thread_id().to_string();
+    let me = thread::id().to_string();
     let Ok(threads) = std::fs::read_dir("/proc/self/task") else { return false };
     let others: Vec<_> = threads.flatten().filter(|thread| *thread.file_name() != *me).collect();
     // One that begins or ends blocks all signals while it is in the C library, also those that programs cannot.
@@ -172,11 +172,6 @@ fn has(status: &str, set: &str, signal: i32) -> bool {
     let line = status.lines().find_map(|line| line.strip_prefix(set));
     let set = line.and_then(|line| u64::from_str_radix(line.trim(), 16).ok());
     set.is_some_and(|set| set >> (signal - 1) & 1 == 1)
-}
-
-fn thread_id() -> i32 {
-    // SAFETY: takes nothing.
-    unsafe { libc::syscall(libc::SYS_gettid) as i32 }
 }
 
 fn pause() {

@@ -6,6 +6,12 @@ use std::ffi::{CStr, c_void};
 use super::last_thread::{self, Own};
 use super::signal::all_but_faults;
 
+/// The calling thread's number in the kernel.
+pub fn id() -> i32 {
+    // SAFETY: takes nothing.
+    unsafe { libc::syscall(libc::SYS_gettid) as i32 }
+}
+
 /// Starts a thread with signals blocked, so that the program's handlers run in the program's threads. The standard
 /// library's would leave something behind in the calling thread that has to be taken down when that ends. Error: of the
 /// system.

@@ -14,6 +14,7 @@ use crate::bootstrap::{
 use crate::collectives;
 use crate::os::{process as os, remains, stack, thread};
 use crate::request::uses;
+use crate::transport::registry;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, Ordering};
 use std::time::{Duration, Instant};
@@ -141,6 +142,7 @@ static STATUS: AtomicI32 = AtomicI32::new(0);
 /// The last that this library does in a process that ends by `exit`, after all exit handlers: they may communicate
 /// still, and a launcher that hears of an abort ends them.
 pub fn left() {
+    registry::leave();
     remains::remove();
     let Some(wireup) = WIREUP.get() else { return };
     let (pe, status) = (wireup.pe(), STATUS.load(Ordering::Relaxed));

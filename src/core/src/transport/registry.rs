@@ -22,6 +22,8 @@ pub struct Row {
     /// The segments of the request are mapped as long as the transport lives, and so is what its mapping names; whoever
     /// else uses them expects others to write there at any time.
     pub open: unsafe fn(OpenRequest) -> Result<Box<dyn Transport>, Fault>,
+    /// What it does at the end of the process, after all exit handlers.
+    pub leave: fn(),
     /// Its counters: name and meaning.
     pub counters: fn() -> Vec<(&'static str, &'static str)>,
 }
@@ -57,6 +59,11 @@ pub unsafe fn open_between_hosts(request: OpenRequest) -> Result<Box<dyn Transpo
         }
     }
     Err(Fault::from(Cause::Network(format!("PEs of other hosts cannot be reached: {}", missing.join("; ")))))
+}
+
+/// At the end of the process, after all exit handlers.
+pub fn leave() {
+    ROWS.iter().for_each(|row| (row.leave)());
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use super::counters::NetworkCounters;
 use super::endpoint_state::EndpointState;
+use super::gate;
 use super::liveness::Hosts;
 use super::op::{Kind, Op};
 use super::peers::Peer;
@@ -136,6 +137,10 @@ impl Endpoint {
                 state
             }
         };
+        if gate::is_closed() {
+            drop(state);
+            gate::stay();
+        }
         Ok(Guard { state, _inside: inside })
     }
 
@@ -147,7 +152,12 @@ impl Endpoint {
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             Err(TryLockError::WouldBlock) => return None,
         };
-        Some(Guard { state, _inside: inside })
+        (!gate::is_closed()).then_some(Guard { state, _inside: inside })
+    }
+
+    /// Whether no other thread has the lock now.
+    pub fn is_free(&self) -> bool {
+        Inside::enter().is_err() || !matches!(self.state.try_lock(), Err(TryLockError::WouldBlock))
     }
 
     /// The program goes on without waiting: the progress thread looks after all, on another core than the caller's.

@@ -15,6 +15,7 @@
 //! | `losses` | PEs that are lost, in a job that goes on without them |
 //! | `message`, `serve` | what PEs send each other, and how it is carried out |
 //! | `active` | active messages to handlers of a front end |
+//! | `gate` | the end of the process, while other threads are in libfabric |
 //! | `endpoint`, `progress` | threads: how they wait, and the one that serves while the program computes |
 #![allow(unsafe_code)]
 
@@ -28,6 +29,7 @@ mod domain;
 mod endpoint;
 mod endpoint_state;
 mod failure;
+mod gate;
 mod later;
 mod liveness;
 mod losses;
@@ -107,6 +109,7 @@ impl Fabric {
         npes: u32,
         directory: Directory,
     ) -> Result<Self, Fault> {
+        let opening = gate::opening();
         let library = start::open(settings)?;
         let choice = start::first_look(settings, npes, || choose::choose(&library, settings))?;
         let domain = domain::Domain::open(library.clone(), &choice, regions, settings)?;
@@ -152,6 +155,7 @@ impl Fabric {
         post_receives(&mut state)?;
         observe_forks();
         let endpoint = Arc::new(Endpoint::new(state, settings.oversubscribed, npes));
+        opening.tell(&endpoint);
         let thread = progress::Thread::start(endpoint.clone())?;
         let (atomics, closed) = (settings.atomics, Mutex::default());
         Ok(Self { endpoint, thread, atomics, endpoint_address, description, closed })

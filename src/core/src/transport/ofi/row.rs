@@ -2,7 +2,7 @@
 #![allow(unsafe_code)]
 
 use super::counters::NetworkCounters;
-use super::{Fabric, Settings};
+use super::{Fabric, Settings, gate};
 use crate::base::{Fault, env};
 use crate::transport::registry::Row;
 use crate::transport::{OpenRequest, SegmentId, Transport};
@@ -15,6 +15,7 @@ pub const ROW: Row = Row {
     // A library that cannot be opened is told by `open`, with all that was tried.
     probe: || Ok(()),
     open,
+    leave: gate::close,
     counters: || NetworkCounters::default().rows().into_iter().map(|(name, text, _)| (name, text)).collect(),
 };
 
