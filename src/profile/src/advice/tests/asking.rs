@@ -129,3 +129,19 @@ fn who_works_alone_in_a_phase_is_named() {
     assert!(serial.what.starts_with("PE 0 works alone for 480 ms between the start and "), "{serial:?}");
     assert!(!names(&phases).contains(&"polling"), "{found:?}");
 }
+
+/// Of two PEs, too.
+#[test]
+fn who_holds_a_lock_of_two_is_named() {
+    let said = |held: [u64; 2]| {
+        let mut two = profile(&[routine("shmem_set_lock", Class::Lock, 900, 0, 400 * MS)], 0.25);
+        two.pes.truncate(2);
+        for (pe, held_ns) in two.pes.iter_mut().zip(held) {
+            pe.tables.locks =
+                vec![Lock { object: Some((1, 64)), taken: 900, held_ns: held_ns * MS, ..Lock::default() }];
+        }
+        findings(&two).into_iter().find(|(name, _)| *name == "locks").expect("locks").1.evidence
+    };
+    assert!(said([10, 200]).contains("; PE 1 holds them for 200 ms of 210 ms"), "{}", said([10, 200]));
+    assert!(!said([100, 110]).contains("holds them"), "{}", said([100, 110]));
+}
