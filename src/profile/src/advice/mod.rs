@@ -19,6 +19,7 @@ mod locks;
 mod network_full;
 mod network_small;
 mod never_returned;
+mod outside;
 mod oversubscribed;
 mod placement;
 mod polling;
