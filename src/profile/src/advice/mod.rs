@@ -16,6 +16,7 @@ mod hot_pe;
 mod larger_team;
 mod library_time;
 mod locks;
+mod naps;
 mod network_full;
 mod network_small;
 mod never_returned;

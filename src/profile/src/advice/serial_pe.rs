@@ -6,6 +6,7 @@ use crate::merge::{Does, Merged, PeRow, PhaseKey, Place};
 use crate::op::Class;
 use crate::report::{Symbols, line, shown_time, try_otherwise};
 
+use super::naps::naps_ns;
 use super::{Finding, outside, polling, run_ns, serial_phase};
 
 /// How much more than the mean of the others the one has to work.
@@ -29,7 +30,8 @@ fn in_run(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
         return None;
     }
     let crowds = crowds(profile);
-    let work = |pe: &PeRow| work_ns(pe, crowds.contains_key(&*pe.host));
+    let naps = naps_ns(profile);
+    let work = |pe: &PeRow| work_ns(pe, crowds.contains_key(&*pe.host)).saturating_sub(naps(pe));
     let one = profile.pes.iter().max_by_key(|pe| (work(pe), std::cmp::Reverse(pe.pe)))?;
     let others = || profile.pes.iter().filter(|pe| pe.pe != one.pe);
     // What is known of the others is no more than that, but for standing in line to ask again.
@@ -62,10 +64,14 @@ fn in_run(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     }
     let alone = if works { "works alone" } else { "is outside of the library alone" };
     let between = between(profile, one.pe, symbols);
+    let asleep = match others().map(&naps).fold(0, u64::saturating_add) {
+        0 => String::new(),
+        ns => format!(", {} of it asleep between tests", shown_time(ns as f64)),
+    };
     Some(Finding {
         what: format!("PE {} {alone} for {} while others wait", one.pe, shown_time(excess)),
         evidence: format!(
-            "{} outside of the library{}, {} in the mean of the others, who wait {} together{between}",
+            "{} outside of the library{}, {} in the mean of the others, who wait {} together{asleep}{between}",
             shown_time(work(one) as f64),
             how(profile, one, excess, does),
             shown_time(mean),
