@@ -52,7 +52,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
              into a buffer that goes in one put or get, and unpack them on the other side"
         } else {
             "shmem_ibput or shmem_ibget for blocks in place of single elements, or data that goes together stored \
-             together: one put. Within a host each element is a store, and packing it into a buffer one or two more"
+             together: one put. Within a host each element is a store: packing them adds a copy on either side"
         },
         share: share * saved / ns,
     })
