@@ -1,6 +1,6 @@
 //! PEs that sleep between one test and the next: they wait by asking, outside of the library.
 
-use crate::merge::{Does, Merged, PeRow, is_ask};
+use crate::merge::{Does, Merged, OutsideParts, PeRow, is_ask, outside_parts};
 use crate::model::Routine;
 use crate::op::Class;
 
@@ -17,8 +17,7 @@ fn asks(pe: &PeRow) -> u64 {
     pe.asks.saturating_add(pe.one_word_calls)
 }
 
-fn is_asleep(pe: &PeRow) -> bool {
-    let parts = pe.outside_parts();
+fn is_asleep(pe: &PeRow, parts: &OutsideParts) -> bool {
     let is_asking = asks(pe) >= MANY && asks(pe) as f64 >= MOST * pe.all_calls() as f64;
     is_asking && parts.most() == Does::OffCore && parts.off_core_ns > ASLEEP * pe.outside_ns() as f64
 }
@@ -30,8 +29,10 @@ fn changes(r: &Routine) -> bool {
 
 /// How long each PE sleeps between asks, in nanoseconds.
 pub(super) fn naps_ns(profile: &Merged) -> impl Fn(&PeRow) -> u64 + use<> {
-    let asked = profile.pes.iter().filter(|pe| is_asleep(pe)).map(asks).fold(0, u64::saturating_add);
+    let parts = outside_parts(profile);
+    let asleep = move |pe: &PeRow| Some(parts(pe)).filter(|parts| is_asleep(pe, parts));
+    let asked = profile.pes.iter().filter(|pe| asleep(pe).is_some()).map(asks).fold(0, u64::saturating_add);
     let changed = profile.routines.iter().filter(|r| changes(r)).map(Routine::all_calls).fold(0, u64::saturating_add);
     let fail = asked >= changed.saturating_mul(FAILED);
-    move |pe| if fail && is_asleep(pe) { pe.outside_parts().off_core_ns as u64 } else { 0 }
+    move |pe| asleep(pe).filter(|_| fail).map_or(0, |parts| parts.off_core_ns as u64)
 }

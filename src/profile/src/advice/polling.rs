@@ -1,6 +1,6 @@
 //! Waiting by asking again and again.
 
-use crate::merge::{ADDRESSES, Merged, PeRow, are_of_one_word, is_ask, reads_many_words};
+use crate::merge::{ADDRESSES, Merged, PeRow, are_of_one_word, is_ask, outside_parts, reads_many_words};
 use crate::model::Routine;
 use crate::op::Class;
 use crate::report::{Symbols, shown_count, shown_time};
@@ -119,7 +119,8 @@ fn asking(profile: &Merged) -> Option<Asking<'_>> {
 /// What the PEs that ask compute outside of the library, in nanoseconds.
 fn computed_ns(profile: &Merged) -> f64 {
     let asks = profile.pes.iter().filter(|pe| pe.asks > 0 || pe.one_word_calls > 0);
-    asks.map(|pe| pe.outside_parts().computed_ns).sum()
+    let parts = outside_parts(profile);
+    asks.map(|pe| parts(pe).computed_ns).sum()
 }
 
 /// How long each PE waits for others by asking, in nanoseconds: in the calls, and in line for a core or asleep between

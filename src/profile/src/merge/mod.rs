@@ -69,7 +69,7 @@ pub use groups::{AlgorithmKey, ContextKey, NetworkSum, TeamSum};
 pub use locks::{LockKey, LockSum};
 pub use matrix::{LARGEST, LARGEST_CHART, LARGEST_TEXT, Matrix, Pair};
 pub use meetings::{Late, MeetingTimes};
-pub use outside::{Does, OutsideParts};
+pub use outside::{Does, OutsideParts, outside_parts};
 pub use pe::{PeRow, SMALL, is_ask, is_blocking_put, is_nbi_put};
 pub(crate) use pe::{are_of_one_word, reads_many_words};
 pub use phases::{PhaseKey, PhaseSum, Place};

@@ -1,7 +1,9 @@
 //! What a PE did while it was outside of the library: it computed, stood in line for a core, or was on none, since it
 //! slept, read a file or waited for something that is not of the library.
 
-use super::PeRow;
+use std::collections::BTreeSet;
+
+use super::{Merged, PeRow};
 
 /// Time outside of the library by what threads did there, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -14,6 +16,8 @@ pub struct OutsideParts {
     pub off_core_ns: f64,
     /// What threads that never call the library were on cores: how long these stood in line for one is not known.
     pub helpers_ns: f64,
+    /// Whether they may have stood in line for long: PEs of the host did.
+    pub cores_are_taken: bool,
 }
 
 /// What most of some time was.
@@ -25,7 +29,7 @@ pub enum Does {
     InLine,
     /// It was on no core, and did not stand in line for one.
     OffCore,
-    /// Threads that call the library were on no core, while others of the PE computed or stood in line for one.
+    /// Threads that call the library were on no core, while others of the PE computed, or may have stood in line for one.
     Beside,
     /// Some of each.
     Mixed,
@@ -37,10 +41,15 @@ const MOST: f64 = 0.5;
 const COMPUTES: f64 = 0.75;
 /// What helpers compute, of the time on no core, from which on it may be them that it is spent for.
 const BESIDE: f64 = 0.1;
+/// The same in nanoseconds, where they may have stood in line: it is the rest that they lacked a core for.
+const BESIDE_NS: f64 = 200e3;
+/// Share of the run of a PE that it stands in line for a core, from which on cores are taken.
+const TAKEN: f64 = 0.1;
 
 impl OutsideParts {
     fn off_core(&self, ns: f64) -> Does {
-        if self.helpers_ns > BESIDE * ns { Does::Beside } else { Does::OffCore }
+        let least = if self.cores_are_taken { BESIDE_NS } else { BESIDE * ns };
+        if self.helpers_ns > least { Does::Beside } else { Does::OffCore }
     }
 
     /// What most of all this time was.
@@ -74,6 +83,7 @@ impl OutsideParts {
             sum.in_line_ns += parts.in_line_ns;
             sum.off_core_ns += parts.off_core_ns;
             sum.helpers_ns += parts.helpers_ns;
+            sum.cores_are_taken |= parts.cores_are_taken;
             count += 1.0;
         }
         let part = |ns: f64| if count > 0.0 { ns / count } else { 0.0 };
@@ -82,14 +92,22 @@ impl OutsideParts {
             in_line_ns: part(sum.in_line_ns),
             off_core_ns: part(sum.off_core_ns),
             helpers_ns: part(sum.helpers_ns),
+            cores_are_taken: sum.cores_are_taken,
         }
     }
+}
+
+/// What the threads of each PE did outside of the library.
+pub fn outside_parts(profile: &Merged) -> impl Fn(&PeRow) -> OutsideParts + use<> {
+    let in_line = |pe: &&PeRow| pe.queued_ns().unwrap_or(0) as f64 > TAKEN * pe.main_ns() as f64;
+    let taken: BTreeSet<_> = profile.pes.iter().filter(in_line).map(|pe| pe.host.clone()).collect();
+    move |pe| OutsideParts { cores_are_taken: taken.contains(&pe.host), ..pe.outside_parts() }
 }
 
 impl PeRow {
     /// What its threads did outside of the library. Where the system did not say how long they were on cores or stood
     /// in line for one, all of it counts as computing.
-    pub fn outside_parts(&self) -> OutsideParts {
+    fn outside_parts(&self) -> OutsideParts {
         let outside = self.outside_ns();
         let on_core = self.on_core_ns();
         let Some(queued) = self.queued_ns().filter(|_| on_core > 0) else {
@@ -109,6 +127,7 @@ impl PeRow {
             in_line_ns: in_line as f64,
             off_core_ns: off_core as f64,
             helpers_ns: self.system.helpers_ns as f64,
+            cores_are_taken: false,
         }
     }
 }
@@ -149,6 +168,10 @@ mod tests {
         let mut helped = sleeps.clone();
         helped.system.helpers_ns = 80 * MS;
         assert_eq!(does(&helped), Does::Beside);
+        // Where cores are taken, it may have stood in line for nearly all of it.
+        helped.system.helpers_ns = MS;
+        let parts = |cores_are_taken| OutsideParts { cores_are_taken, ..helped.outside_parts() };
+        assert_eq!((parts(false).most(), parts(true).most()), (Does::OffCore, Does::Beside));
         // What is not known is taken for computing.
         let mut old = sleeps;
         old.system.queued_ns = None;

@@ -27,8 +27,9 @@ pub(crate) fn try_otherwise(does: Does) -> Option<&'static str> {
              something to do",
         ),
         Does::Beside => Some(
-            "it waits there, while a thread of it that never calls the library computes or stands in line for a core: \
-             share out what that thread does, or see to it that it has a core",
+            "its threads that call the library are on no core there: they read something, or wait, as for a thread of \
+             the PE that computes or stands in line for a core: share out what that one does, or see to it that it has \
+             a core",
         ),
     }
 }

@@ -69,7 +69,7 @@ fn who_waits_for_a_thread_of_its_own_is_not_said_to_read() {
     let serial = found(&helped, "serial-pe");
     assert!(serial.what.starts_with("PE 0 is outside of the library alone for 800 ms"), "{serial:?}");
     assert!(serial.evidence.contains("on a core for 300 ms in all, with threads that never call"), "{serial:?}");
-    assert!(serial.try_this.contains("computes or stands in line for a core"), "{serial:?}");
+    assert!(serial.try_this.contains("as for a thread of the PE that computes or stands in line"), "{serial:?}");
     // One that had a core all the time works.
     helped.pes[0].tables.system.usage.user_ns = 900 * MS;
     system(&mut helped, 890);

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::{NOT_KNOWN, line, line_cell, region_cell};
-use crate::merge::{Because, Cause, Causes, Does, Merged};
+use crate::merge::{Because, Cause, Causes, Does, Merged, outside_parts};
 use crate::op::{self, Class};
 use crate::report::grid::{Cell, Column, Grid, Kind, column};
 use crate::report::symbols::Symbols;
@@ -36,7 +36,8 @@ pub(super) fn grid(profile: &Merged, options: &Options, symbols: &dyn Symbols) -
     let title = "Who ended waits, and why they ended no sooner";
     let mut grid = Grid::new("causes", title, &COLUMNS, if profile.is_detailed() { SHORT } else { NOT_KEPT });
     let causes = &profile.causes;
-    let does: HashMap<u32, Does> = profile.pes.iter().map(|pe| (pe.pe, pe.outside_parts().most())).collect();
+    let parts = outside_parts(profile);
+    let does: HashMap<u32, Does> = profile.pes.iter().map(|pe| (pe.pe, parts(pe).most())).collect();
     for row in &causes.rows {
         let site = line(row.site.file(), symbols);
         let by = row.by.as_ref();
