@@ -15,7 +15,7 @@ int main(int count, char **args) {
         } else if (me == 0) {
             for (int pe = 1; pe < shmem_n_pes(); pe++) shmem_uint64_p(&flag, turn, pe);
         } else {
-            while (!shmem_uint64_test(&flag, SHMEM_CMP_GE, turn)) usleep(1000);
+            while (!shmem_uint64_test(&flag, SHMEM_CMP_GE, turn)) usleep(100);
         }
     }
     shmem_finalize();
