@@ -178,3 +178,26 @@ fn no_rule_fires_on_the_examples() {
         assert!(patterns.is_empty(), "{name}: {advice}");
     }
 }
+
+/// A PE that sleeps has not too much work, and one that sleeps between two tests waits as one that spins does.
+#[test]
+fn who_sleeps_is_told_from_who_computes() {
+    let _alone = alone();
+    let binary = Build::program("advice/asleep.c").options(["-O2", "-g"]).build();
+    // What is said of PEs that sleep; where others take the cores, not in each run.
+    let said = |how: &str, rules: &[&str], words: &str| {
+        let mut last = Vec::new();
+        let is_said = (0..RUNS).any(|_| {
+            let directory = tree::fresh(&format!("advice/asleep-{how}")).join("profile");
+            Job::oshrun(2).arg("--profile-dir").arg(&directory).arg(&binary).arg(how).run().expect_code(0);
+            last = findings(&directory);
+            let has = |finding: &Value, key: &str| finding[key].as_str().is_some_and(|text| text.contains(words));
+            last.iter().any(|finding| {
+                rules.iter().any(|rule| finding["rule"] == *rule) && (has(finding, "try") || has(finding, "evidence"))
+            })
+        });
+        assert!(is_said, "{how}: {last:#?}");
+    };
+    said("barriers", &["barrier-late"], "it is on no core there");
+    said("tests", &["serial-pe", "polling"], "asleep between");
+}

@@ -78,7 +78,7 @@ fn a_halo_exchange_of_puts_with_signal() {
         took_long(row);
         let routine = &"shmem_putmem_signal".into();
         assert_eq!((&row["by_pe"], &row["by_routine"], &row["by_site"]), (&1.into(), routine, &line(store)), "{row}");
-        assert!(because(row).starts_with("PE 1 worked for"), "{row}");
+        assert!(because(row).starts_with("PE 1 was outside of the library for"), "{row}");
     }
 }
 
@@ -116,7 +116,7 @@ fn who_works_between_waits_has_not_waited_itself() {
     let row = longest(&rows, 2, "WAIT between");
     took_long(row);
     assert_eq!((&row["by_pe"], &row["by_site"]), (&0.into(), &line("STORE between")), "{row}");
-    assert!(because(row).starts_with("PE 0 worked for"), "{row}");
+    assert!(because(row).starts_with("PE 0 was outside of the library for"), "{row}");
 }
 
 #[test]

@@ -211,8 +211,14 @@ fn the_end_that_a_program_leaves_open_is_a_finalize() {
     let (directory, outcome) = profile("left-undone", 2, &[], &binary);
     outcome.expect_code(0);
     assert_eq!(Report::read(&directory, true).routine("shmem_finalize").0, 2);
-    let text = Job::new(tree::tool("oshprof")).arg("report").arg(&directory).run().expect_code(0);
-    text.expect_text(&["PEs 0-1: exited with status 0 without finalizing\n"]);
+    let report =
+        |more: &[&str]| Job::new(tree::tool("oshprof")).arg("report").arg(&directory).args(more).run().expect_code(0);
+    report(&[]).expect_text(&[
+        "PEs 0-1: exited with status 0 without finalizing\n",
+        "waits in shmem_finalize for PE 0; see --view efficiency",
+    ]);
+    // It has no line, the line of the last call least of all.
+    report(&["--view", "callsites"]).expect_text(&["(at exit)\n  routine shmem_finalize, calls 2"]);
 }
 
 #[test]

@@ -1,11 +1,11 @@
 //! Calls of all PEs of a team, as barriers, that wait for one PE, which is always the same.
 
-use crate::merge::{Late, Merged, PeRow, Place};
+use crate::merge::{Does, Late, Merged, PeRow, Place};
 use crate::op::{Class, class_of};
-use crate::report::{LateLine, Regions, Symbols, late_by_line, located, place, shown_time};
+use crate::report::{LateLine, Regions, Symbols, late_by_line, located, place, shown_time, try_otherwise};
 
 use super::serial_pe::{may_wait, outside_ns};
-use super::{Finding, run_ns, uneven_work};
+use super::{Finding, outside, run_ns, uneven_work};
 
 /// Share of the run time that has to be lost: some is lost at every barrier.
 const LOST: f64 = 0.10;
@@ -125,6 +125,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     let found = all.next()?;
     let (site, also) = (site(&found, symbols), also(profile, all, symbols));
     let Found { line, pe, times, lost, share, .. } = found;
+    let does = outside::of_excess(profile, pe, each_loses(&line, pe));
     let region = if line.region.is_empty() { String::new() } else { format!(" in region {}", line.region) };
     let meetings = line.meetings_of(pe);
     let rare = line.rare(pe);
@@ -143,24 +144,40 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     Some(Finding {
         what: format!("{}{region} waits for PE {pe}{habit}", line.routine),
         evidence: format!(
-            "the others lost {} by it, up to {} at a time{then}{site}{also}",
+            "the others lost {} by it, up to {} at a time{then}{}{site}{also}",
             shown_time(lost as f64),
             shown_time(line.max_skew_ns as f64),
+            how(profile, pe, does),
         ),
-        try_this: match class_of(&line.routine) {
-            _ if rare.is_some() => {
-                "look at what that PE does then: a file, an allocation, memory that is touched for the first time; \
-                 let each PE do a part of it, or the others go on meanwhile"
-            }
-            Some(Class::Memory | Class::Team) => {
-                "give that PE less work; allocate and make teams once, before the loop: all PEs wait for each other \
-                 in these calls"
-            }
-            _ => {
-                "give that PE less work, or the others something to do: a signal to those who need its data instead \
-                 of a barrier"
-            }
-        },
+        try_this: try_this(&line.routine, rare.is_some(), does),
         share,
     })
+}
+
+/// How long it was outside of the library, and how long of that on a core, where it does not compute.
+fn how(profile: &Merged, pe: u32, does: Does) -> String {
+    let row = profile.pes.iter().find(|row| row.pe == pe).filter(|_| does != Does::Computes);
+    let outside = |row: &PeRow| {
+        let time = shown_time(outside_ns(row) as f64);
+        format!("; PE {pe} is outside of the library for {time}{}", outside::on_core(row, does))
+    };
+    row.map_or_else(String::new, outside)
+}
+
+fn try_this(routine: &str, is_rare: bool, does: Does) -> &'static str {
+    let of_work = match class_of(routine) {
+        _ if is_rare => {
+            "look at what that PE does then: a file, an allocation, memory that is touched for the first time; let \
+             each PE do a part of it, or the others go on meanwhile"
+        }
+        Some(Class::Memory | Class::Team) => {
+            "give that PE less work; allocate and make teams once, before the loop: all PEs wait for each other in \
+             these calls"
+        }
+        _ => {
+            "give that PE less work, or the others something to do: a signal to those who need its data instead of a \
+             barrier"
+        }
+    };
+    try_otherwise(does).unwrap_or(of_work)
 }

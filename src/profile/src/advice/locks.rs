@@ -12,12 +12,14 @@ use super::{Finding, costliest, run_ns, sum};
 const DOMINATES: f64 = 0.10;
 const MANY: u64 = 100;
 
+/// Of the time that locks are held, what one PE has them for to be named: of two, one always has them longer.
+const HOLDS: f64 = 0.6;
+
 /// Who has the locks for most of the time that they are held, and how long.
 fn holder(profile: &Merged) -> String {
     let held: u64 = profile.pes.iter().map(|pe| pe.held_ns).fold(0, u64::saturating_add);
     let most = profile.pes.iter().max_by_key(|pe| (pe.held_ns, std::cmp::Reverse(pe.pe)));
-    // With many PEs that is one for all of them.
-    let Some(one) = most.filter(|pe| profile.pes.len() > 2 && pe.held_ns > held / 2) else { return String::new() };
+    let Some(one) = most.filter(|pe| pe.held_ns as f64 > HOLDS * held as f64) else { return String::new() };
     format!("; PE {} holds them for {} of {}", one.pe, shown_time(one.held_ns as f64), shown_time(held as f64))
 }
 

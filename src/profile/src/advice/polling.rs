@@ -1,10 +1,11 @@
 //! Waiting by asking again and again.
 
-use crate::merge::{ADDRESSES, Merged, PeRow, are_of_one_word, is_ask, reads_many_words};
+use crate::merge::{ADDRESSES, Merged, PeRow, are_of_one_word, is_ask, outside_parts, reads_many_words};
 use crate::model::Routine;
 use crate::op::Class;
-use crate::report::{Symbols, shown_count};
+use crate::report::{Symbols, shown_count, shown_time};
 
+use super::naps::naps_ns;
 use super::room::{is_transfer, room};
 use super::{Finding, by_pe, compare_and_swap, core_ns, costliest, shown_sum, sum};
 
@@ -13,6 +14,9 @@ const DOMINATES: f64 = 0.10;
 const MANY: u64 = 10_000;
 /// Compare-and-swaps for each store that lets one succeed, from which on most of them only ask.
 const FAILED: u64 = 10;
+
+/// What PEs compute, compared with what asking takes, from which on they may look now and then, and wait for nothing.
+const BETWEEN: f64 = 2.0;
 
 /// Bytes of an element at most.
 const ELEMENT: u64 = 16;
@@ -88,6 +92,10 @@ struct Asking<'p> {
     routines: Vec<&'p Routine>,
     calls: u64,
     share: f64,
+    /// Time of all PEs asleep between two asks, in nanoseconds.
+    naps_ns: f64,
+    /// Whether they compute for much longer between two asks than these take: then they may only look.
+    computes_between: bool,
 }
 
 fn asking(profile: &Merged) -> Option<Asking<'_>> {
@@ -98,16 +106,29 @@ fn asking(profile: &Merged) -> Option<Asking<'_>> {
     let (_, in_library) = sum(profile, |r| r.class.is_library_time());
     // Where PEs share cores, asking takes more of the time on these; what the program does itself it does not take.
     let share = (ns / core_ns(profile)).min(in_library / super::run_ns(profile)).min(1.0);
+    let naps_ns = profile.pes.iter().map(naps_ns(profile)).fold(0, u64::saturating_add) as f64;
+    let asleep = naps_ns / super::run_ns(profile);
     // Who reads a value to replace it does not wait for another.
-    let is_waiting = calls >= MANY && share >= DOMINATES;
+    let is_waiting = calls >= MANY && share >= DOMINATES || calls > 0 && asleep >= DOMINATES;
     let is_waiting = is_waiting && !compare_and_swap::is_fed_by(profile, sum(profile, reads).0);
-    is_waiting.then_some(Asking { routines, calls, share })
+    let share = (share + asleep).min(1.0);
+    let computes_between = computed_ns(profile) >= BETWEEN * ns;
+    is_waiting.then_some(Asking { routines, calls, share, naps_ns, computes_between })
 }
 
-/// How long each PE waits for others by asking, in nanoseconds: in the calls, and in line for a core between them.
+/// What the PEs that ask compute outside of the library, in nanoseconds.
+fn computed_ns(profile: &Merged) -> f64 {
+    let asks = profile.pes.iter().filter(|pe| pe.asks > 0 || pe.one_word_calls > 0);
+    let parts = outside_parts(profile);
+    asks.map(|pe| parts(pe).computed_ns).sum()
+}
+
+/// How long each PE waits for others by asking, in nanoseconds: in the calls, and in line for a core or asleep between
+/// them.
 pub(super) fn waited_ns(profile: &Merged) -> impl Fn(&PeRow) -> (u64, u64) {
     let asking = asking(profile);
     let are_asked = asking.is_some();
+    let naps = naps_ns(profile);
     let is_by_word = asking.is_some_and(|asking| asking.routines.iter().any(|r| !is_ask(r)));
     move |pe| {
         if !are_asked {
@@ -119,13 +140,13 @@ pub(super) fn waited_ns(profile: &Merged) -> impl Fn(&PeRow) -> (u64, u64) {
         // In line it stands between the calls as well as in them.
         let part = asks as f64 / asks.saturating_add(works).max(1) as f64;
         let between = pe.outside_ns() as f64 / pe.outside_ns().saturating_add(asks).max(1) as f64;
-        (asks, (queued as f64 * part * between) as u64)
+        (asks, ((queued as f64 * part * between) as u64).saturating_add(naps(pe)))
     }
 }
 
 /// See the module.
 pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
-    let Asking { routines, calls, share } = asking(profile)?;
+    let Asking { routines, calls, share, naps_ns, computes_between } = asking(profile)?;
     // While one PE hardly asks or waits, the run takes what that one does.
     let share = share.min(room(profile, |class| is_transfer(class) || class == Class::Lock));
     if share < DOMINATES {
@@ -135,15 +156,39 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     let most = by_pe(profile, |pe| pe.asks).into_iter().max_by_key(|&(pe, calls)| (calls, std::cmp::Reverse(pe)));
     let most = most.filter(|(_, of_pe)| 2 * of_pe >= calls / profile.pes.len() as u64);
     let whose = most.map_or(String::new(), |(pe, of_pe)| format!(", most on PE {pe} ({})", shown_count(of_pe)));
+    let asleep = match naps_ns {
+        0.0 => String::new(),
+        ns => format!(", {} asleep between them", shown_time(ns)),
+    };
+    // What is in the memory of the PE itself it can only ask whether something has come.
+    let looks = computes_between && !routines.iter().any(|r| r.class == Class::Test);
+    let what = if looks { "asking again and again" } else { "waiting by asking" };
     Some(Finding {
-        what: format!("waiting by asking: {} tests, fetches and the like", shown_count(calls)),
+        what: format!("{what}: {} tests, fetches and the like", shown_count(calls)),
         evidence: format!(
-            "{} in them{whose}{}",
+            "{} in them{asleep}{whose}{}",
             shown_sum(profile, |r| names.contains(&&*r.name)),
             costliest(profile, symbols, |name| names.contains(&name))
         ),
-        try_this: "shmem_wait_until or its _some and _any forms, on a variable of the waiting PE, which leave the core \
-                   to others; shmem_set_lock for a lock",
+        try_this: try_this(looks, naps_ns > 0.0),
         share,
     })
+}
+
+fn try_this(looks: bool, sleeps: bool) -> &'static str {
+    match (looks, sleeps) {
+        (true, _) => {
+            "PEs that compute between two looks, and need the value now and then: a copy in the memory of each, which \
+             the PE that changes the value puts there. Those that wait for it: shmem_wait_until; for a lock: \
+             shmem_set_lock"
+        }
+        (_, true) => {
+            "shmem_wait_until or its _some and _any forms, on a variable of the waiting PE: they return as soon as it \
+             is set, where a PE that sleeps comes back later"
+        }
+        _ => {
+            "shmem_wait_until or its _some and _any forms, on a variable of the waiting PE, which leave the core to \
+             others; shmem_set_lock for a lock"
+        }
+    }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::merge::{Merged, PeRow, PhaseSum};
 use crate::op::Class;
 
+use super::naps::naps_ns;
 use super::serial_pe::may_wait;
 
 /// Calls that do not wait, of the work, from which on a PE stands in line for a core while it makes them.
@@ -19,8 +20,9 @@ pub(super) fn is_transfer(class: Class) -> bool {
 /// has most else to do, and of the PEs that have most else to do from one meeting to the next.
 pub(super) fn room(profile: &Merged, of: impl Fn(Class) -> bool) -> f64 {
     let is_saved = |class: Class| may_wait(class) || of(class);
-    let busy = profile.pes.iter().map(|pe| busy_ns(pe, is_saved) as f64 / pe.main_ns().max(1) as f64);
-    let busy = busy.fold(0.0, f64::max).max(between_meetings(profile));
+    let naps = naps_ns(profile);
+    let busy = |pe: &PeRow| busy_ns(pe, is_saved).saturating_sub(naps(pe)) as f64 / pe.main_ns().max(1) as f64;
+    let busy = profile.pes.iter().map(busy).fold(0.0, f64::max).max(between_meetings(profile));
     (1.0 - busy).max(0.0)
 }
 
@@ -55,10 +57,13 @@ pub(super) fn go_together(profile: &Merged) -> bool {
         && profile.phases.iter().all(|(_, sum)| is_of_each(sum))
 }
 
-/// What a PE works from one meeting to the next, in nanoseconds, without standing in line for a core: that of a PE
+/// What a PE works from one meeting to the next, in nanoseconds, without standing in line for a core, or sleeping until
+/// it asks again: that of a PE
 /// which calls again and again what does not wait is in proportion to such calls, else to its work.
 pub(super) fn work_between(profile: &Merged) -> impl Fn(&PhaseSum, u32) -> f64 {
-    let in_line: BTreeMap<u32, (bool, f64)> = profile.pes.iter().map(|pe| (pe.pe, in_line(profile, pe))).collect();
+    let naps = naps_ns(profile);
+    let in_line = |pe: &PeRow| (pe.pe, in_line(profile, pe, naps(pe)));
+    let in_line: BTreeMap<u32, (bool, f64)> = profile.pes.iter().map(in_line).collect();
     move |sum, pe| {
         let (for_calls, part) = in_line.get(&pe).copied().unwrap_or_default();
         let in_line = part * if for_calls { sum.calls_of(pe) } else { sum.work_of(pe) } as f64;
@@ -66,10 +71,10 @@ pub(super) fn work_between(profile: &Merged) -> impl Fn(&PhaseSum, u32) -> f64 {
     }
 }
 
-fn in_line(profile: &Merged, pe: &PeRow) -> (bool, f64) {
+fn in_line(profile: &Merged, pe: &PeRow, naps_ns: u64) -> (bool, f64) {
     let all = |of: fn(&PhaseSum, u32) -> u64| profile.phases.iter().map(|(_, sum)| of(sum, pe.pe)).sum::<u64>();
     let (calls, work) = (all(PhaseSum::calls_of), all(PhaseSum::work_of));
     let for_calls = calls as f64 >= CALLS * work as f64;
-    let queued = pe.queued_outside_ns().unwrap_or(0);
+    let queued = pe.queued_outside_ns().unwrap_or(0).saturating_add(naps_ns);
     (for_calls, queued as f64 / if for_calls { calls } else { work }.max(1) as f64)
 }

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::merge::{Merged, PeRow, PhaseKey, Place};
+use crate::merge::{Does, Merged, PeRow, PhaseKey, Place};
 use crate::op::Class;
-use crate::report::{Symbols, line, shown_time};
+use crate::report::{Symbols, line, shown_time, try_otherwise};
 
-use super::{Finding, polling, run_ns, serial_phase};
+use super::naps::naps_ns;
+use super::{Finding, outside, polling, run_ns, serial_phase};
 
 /// How much more than the mean of the others the one has to work.
 pub(super) const MORE: f64 = 1.5;
@@ -29,7 +30,8 @@ fn in_run(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
         return None;
     }
     let crowds = crowds(profile);
-    let work = |pe: &PeRow| work_ns(pe, crowds.contains_key(&*pe.host));
+    let naps = naps_ns(profile);
+    let work = |pe: &PeRow| work_ns(pe, crowds.contains_key(&*pe.host)).saturating_sub(naps(pe));
     let one = profile.pes.iter().max_by_key(|pe| (work(pe), std::cmp::Reverse(pe.pe)))?;
     let others = || profile.pes.iter().filter(|pe| pe.pe != one.pe);
     // What is known of the others is no more than that, but for standing in line to ask again.
@@ -43,8 +45,11 @@ fn in_run(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     let waiting: f64 = others().map(|pe| waited_ns(pe, asks(pe)) as f64).sum();
     // Spread evenly, all PEs would end earlier by what is left of the excess, as far as there are cores for it.
     let pes = profile.pes.len() as f64;
-    let blocked = was_blocked(one, excess);
-    let wide = crowds.get(&*one.host).filter(|_| !blocked).map_or(pes, |&cores| f64::from(cores));
+    // What it stood in line for in a crowd is no part of the excess.
+    let does = outside::of_excess(profile, one.pe, excess);
+    let does = if does == Does::InLine { Does::Computes } else { does };
+    let works = does == Does::Computes;
+    let wide = crowds.get(&*one.host).filter(|_| works).map_or(pes, |&cores| f64::from(cores));
     let saved = excess * (1.0 - 1.0 / wide) * pes;
     let share = saved.min(waiting) / run_ns(profile);
     let (least, stood) = match crowds.contains_key(&*one.host) {
@@ -57,34 +62,32 @@ fn in_run(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     if !is_one || excess < LEAST_NS || share < least || stood || is_habit {
         return None;
     }
-    let does = if blocked { "is outside of the library alone" } else { "works alone" };
+    let alone = if works { "works alone" } else { "is outside of the library alone" };
     let between = between(profile, one.pe, symbols);
+    let asleep = match others().map(&naps).fold(0, u64::saturating_add) {
+        0 => String::new(),
+        ns => format!(", {} of it asleep between tests", shown_time(ns as f64)),
+    };
     Some(Finding {
-        what: format!("PE {} {does} for {} while others wait", one.pe, shown_time(excess)),
+        what: format!("PE {} {alone} for {} while others wait", one.pe, shown_time(excess)),
         evidence: format!(
-            "{} outside of the library{}, {} in the mean of the others, who wait {} together{between}",
+            "{} outside of the library{}, {} in the mean of the others, who wait {} together{asleep}{between}",
             shown_time(work(one) as f64),
-            how(profile, one, excess, blocked),
+            how(profile, one, excess, does),
             shown_time(mean),
             shown_time(waiting)
         ),
-        try_this: if blocked {
-            "it is on no core there: what it reads or waits for can be read by each PE, or while the others have \
-             something to do"
-        } else {
-            "give each PE a part of that work; or let the others go on with what does not need it"
-        },
+        try_this: try_otherwise(does)
+            .unwrap_or("give each PE a part of that work; or let the others go on with what does not need it"),
         share,
     })
 }
 
 /// How a PE is outside of the library: with threads, on a core, with a lock.
-fn how(profile: &Merged, one: &PeRow, excess: f64, blocked: bool) -> String {
+fn how(profile: &Merged, one: &PeRow, excess: f64, does: Does) -> String {
     let threads = if profile.pes.iter().any(|pe| pe.threads > 1) { " with all its threads" } else { "" };
     let mut how = threads.to_owned();
-    if blocked {
-        how.push_str(&format!(", on a core for {} in all", shown_time(one.on_core_ns() as f64)));
-    }
+    how.push_str(&outside::on_core(one, does));
     if one.held_ns as f64 > excess / 2.0 {
         how.push_str(&format!(", {} of it with a lock", shown_time(one.held_ns as f64)));
     }
@@ -163,11 +166,4 @@ fn was_without_core(pe: &PeRow, excess_ns: f64) -> bool {
     let on_core = pe.on_core_ns();
     let without = pe.threads_ns().saturating_sub(on_core);
     on_core > 0 && pe.queued_outside_ns().unwrap_or(without).min(without) as f64 > excess_ns / 2.0
-}
-
-/// Whether the PE was on no processor for most of what it seems to have worked more, and did not stand in line for one:
-/// it read something, slept or waited for something else.
-fn was_blocked(pe: &PeRow, excess_ns: f64) -> bool {
-    let without = pe.main_ns().saturating_sub(pe.on_core_ns());
-    pe.on_core_ns() > 0 && pe.queued_ns().is_some_and(|queued| without.saturating_sub(queued) as f64 > excess_ns / 2.0)
 }

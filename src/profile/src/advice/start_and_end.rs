@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use crate::merge::{Merged, PeRow};
-use crate::model::Progress;
+use crate::model::{End, Progress};
 use crate::report::{Symbols, shown_time};
 
 use super::{Finding, run_ns};
@@ -26,10 +26,15 @@ pub(crate) struct LateEnd {
     pub(crate) share: f64,
 }
 
+/// Whether a PE came to its end: it has finalized, or left that to the exit of its program.
+fn has_ended(pe: &PeRow) -> bool {
+    pe.progress == Progress::Finalized || pe.finalize_ns > 0 && pe.end == End::Exited(0)
+}
+
 /// The end of the run at which more is lost by one PE, if it is worth a word.
 pub(crate) fn late(profile: &Merged) -> Option<LateEnd> {
     let pes = &profile.pes;
-    let has_ended = !pes.is_empty() && pes.iter().all(|pe| pe.progress == Progress::Finalized);
+    let has_ended = !pes.is_empty() && pes.iter().all(has_ended);
     let of = |routine, moment: fn(&PeRow) -> u64| {
         let last = pes.iter().max_by_key(|pe| (moment(pe), Reverse(pe.pe)))?;
         let others = || pes.iter().filter(|pe| pe.pe != last.pe).map(moment);
@@ -99,5 +104,15 @@ mod tests {
         assert_eq!(found(&[(0, 700), (5, 700), (10, 700)]), None);
         assert_eq!(found(&[(0, 700), (0, 1190), (0, 1200)]), None);
         assert_eq!(found(&[(0, 700)]), None);
+    }
+
+    #[test]
+    fn an_end_that_is_left_to_the_exit_is_one() {
+        let mut open = profile(&[(0, 700), (0, 1200), (0, 700)]);
+        open.pes.iter_mut().for_each(|pe| (pe.progress, pe.end) = (Progress::Initialized, End::Exited(0)));
+        assert!(find(&open, &NoSymbols).is_some_and(|found| found.what.starts_with("shmem_finalize waits for PE 1")));
+        // One that was ended in it came to none.
+        open.pes[0].end = End::Killed(9);
+        assert_eq!(find(&open, &NoSymbols), None);
     }
 }

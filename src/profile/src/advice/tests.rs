@@ -6,6 +6,7 @@ mod beside;
 mod cores;
 mod late;
 mod never_returned;
+mod outside;
 mod puts;
 
 use crate::calibration::{AlgorithmPoint, AlgorithmTimes};

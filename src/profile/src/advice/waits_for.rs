@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use crate::merge::{Because, Cause, Merged, PeRow};
 use crate::op::{self, Class};
 use crate::report::grid::Kind;
-use crate::report::{Options, Symbols, View, grids, located, shown_time};
+use crate::report::{Options, Symbols, View, grids, located, shown_time, try_otherwise};
 
-use super::{Finding, run_ns, uneven_work};
+use super::{Finding, outside, run_ns, uneven_work};
 
 /// Share of the run that waiting for one PE has to take.
 const DOMINATES: f64 = 0.20;
@@ -67,12 +67,15 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     let its: Vec<&Cause> = rows.iter().copied().filter(works).collect();
     let (place, because) = costliest(profile, symbols, &its)?;
     let others: Vec<String> = longest.iter().rev().take(LONGEST).map(|pe| format!("PE {pe}")).collect();
+    let does = outside::most_of(profile, late);
     let line = if others.len() > 2 { format!("; in line: {}", others.join(" before ")) } else { String::new() };
     Some(Finding {
         what: format!("{} of waiting is for PE {late}, most {}", shown_time(lost as f64), located(&place)),
         evidence: format!("{because}{line}"),
-        try_this: "send what others wait for before other work, or in parts as they are ready; give that PE less \
-                   to do; let the others work on what they have",
+        try_this: try_otherwise(does).unwrap_or(
+            "send what others wait for before other work, or in parts as they are ready; give that PE less to do; let \
+             the others work on what they have",
+        ),
         share,
     })
 }

@@ -11,7 +11,7 @@ use crate::tables::{
 };
 
 /// Tags of the sections, in the order in which they are written.
-pub(super) const TAGS: [u32; 35] = [
+pub(super) const TAGS: [u32; 36] = [
     TAG_COST,
     TAG_PEERS,
     TAG_MODULES,
@@ -47,6 +47,7 @@ pub(super) const TAGS: [u32; 35] = [
     TAG_OFF_CORE,
     TAG_PHASE_WAITS,
     TAG_OUTSIDE,
+    TAG_HELPERS,
 ];
 /// What recording costs, and what could not be kept.
 const TAG_COST: u32 = 4;
@@ -118,6 +119,8 @@ const TAG_OFF_CORE: u32 = 37;
 const TAG_PHASE_WAITS: u32 = 38;
 /// What threads did outside of the library; left out where there is but one.
 const TAG_OUTSIDE: u32 = 39;
+/// How long threads that never call the library were on cores; left out where none was.
+const TAG_HELPERS: u32 = 40;
 
 /// The payload of a section; `None` where there is nothing to say.
 pub(super) fn encode(tag: u32, d: &PeTables) -> Option<Vec<u8>> {
@@ -230,6 +233,7 @@ pub(super) fn encode(tag: u32, d: &PeTables) -> Option<Vec<u8>> {
             let Outside { work_ns, queued_ns } = d.system.outside?;
             [work_ns, queued_ns].into_iter().for_each(|ns| out.u64(ns));
         }
+        TAG_HELPERS if d.system.helpers_ns > 0 => out.u64(d.system.helpers_ns),
         TAG_BESIDE if d.cost.beside_ns == [0.0; 2] => return None,
         TAG_BESIDE => d.cost.beside_ns.into_iter().for_each(|ns| out.u64(ns.to_bits())),
         _ => return None,
@@ -436,6 +440,7 @@ pub(super) fn decode(tag: u32, c: &mut Cursor<'_>, d: &mut PeTables) -> Result<(
             let mut next = || c.u64("what threads did outside of the library");
             d.system.outside = Some(Outside { work_ns: next()?, queued_ns: next()? });
         }
+        TAG_HELPERS => d.system.helpers_ns = c.u64("how long other threads were on cores")?,
         TAG_LONGEST => d.longest_from_ns = c.u64("the longest synchronisations")?,
         TAG_TRACE => d.trace_dropped = c.u64("what the trace does not have")?,
         TAG_TIMELINE => {

@@ -196,6 +196,7 @@ fn tables() -> PeTables {
             threads_ns: 999_980,
             off_core_ns: 12,
             outside: Some(Outside { work_ns: 40, queued_ns: 5 }),
+            helpers_ns: 6,
             queued_ns: Some(7),
             memory: [0x10_0000, 4096, 0x20_0000, 64],
             heap_used: 8,

@@ -14,6 +14,7 @@
 //! | `strip` | what is kept of a PE's time line |
 //! | `pe`, `routines`, `matrix`, `sites`, `regions`, `meetings`, `groups`, `locks`, `addresses`, `rates`, `requests`, `callers`, `counters` | a file a kind of sum |
 //! | `counted` | how many meetings there were, where not each is kept |
+//! | `outside` | what a PE did outside of the library: computed, stood in line for a core, was on none |
 //! | `open` | meetings that not all had come to when their PEs ended |
 //! | `ends` | whether the job came to its end |
 //! | `rings` | PEs that waited for each other's locks at its end |
@@ -37,6 +38,7 @@ mod locks;
 mod matrix;
 mod meetings;
 mod open;
+mod outside;
 mod pe;
 mod phases;
 mod plan;
@@ -67,6 +69,7 @@ pub use groups::{AlgorithmKey, ContextKey, NetworkSum, TeamSum};
 pub use locks::{LockKey, LockSum};
 pub use matrix::{LARGEST, LARGEST_CHART, LARGEST_TEXT, Matrix, Pair};
 pub use meetings::{Late, MeetingTimes};
+pub use outside::{Does, OutsideParts, outside_parts};
 pub use pe::{PeRow, SMALL, is_ask, is_blocking_put, is_nbi_put};
 pub(crate) use pe::{are_of_one_word, reads_many_words};
 pub use phases::{PhaseKey, PhaseSum, Place};

@@ -64,6 +64,8 @@ pub struct PeRow {
     pub asks_ns: u64,
     /// Time in gets and swaps of routines nearly all of whose calls are of one word, in nanoseconds.
     pub one_word_ns: u64,
+    /// Calls of these.
+    pub one_word_calls: u64,
     /// As [`Self::small_puts`], of puts that do not block.
     pub small_nbi_puts: u64,
     /// How long it had locks, in nanoseconds.
@@ -123,6 +125,7 @@ impl PeRow {
             asks: sum(&|r| all_if(asks_again(pe, r), r)),
             asks_ns: sum(&|r| if asks_again(pe, r) { r.spent_ns() } else { 0 }),
             one_word_ns: sum(&|r| if is_of_one_word(pe, r) { r.spent_ns() } else { 0 }),
+            one_word_calls: sum(&|r| all_if(is_of_one_word(pe, r), r)),
             puts: pe.tables.peers.iter().map(|p| p.put.calls).fold(0, u64::saturating_add),
             most_puts: most.map(|p| (p.pe, p.put)),
         }

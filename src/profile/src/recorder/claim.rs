@@ -83,6 +83,11 @@ pub(super) fn region_unchecked() -> Option<&'static Region> {
     unsafe { REGION.load(Acquire).as_ref() }
 }
 
+/// Whether the PE has begun to finalize: what the system gives it from then on is no part of the run.
+pub(super) fn is_finalizing() -> bool {
+    region_unchecked().is_some_and(|region| region.head.finalize_ticks.load(Relaxed) != 0)
+}
+
 /// As [`region`], without a system call where the thread has a slot: a forked child's threads have none of their
 /// parent's.
 pub(super) fn region_of_thread() -> Option<&'static Region> {
@@ -268,7 +273,9 @@ extern "C" fn at_thread_exit(slot: *mut libc::c_void) {
 /// Adds the life of a slot's owner, from the end of initialization on.
 fn end_life(slot: &Slot) {
     let Some(region) = region_unchecked() else { return };
-    super::system::note_queue(slot);
+    if !is_finalizing() {
+        super::system::note_queue(slot);
+    }
     let lives = &slot.tables.lives;
     let begin = lives.since.load(Relaxed).max(region.head.init_ticks.load(Relaxed));
     let life = super::hot::ticks(&slot.head).saturating_sub(begin);

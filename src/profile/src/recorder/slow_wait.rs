@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use super::hot::{bump, ticks};
 use super::system::on_core_ns;
-use super::{callers, cold};
+use super::{callers, claim, cold};
 use crate::clock;
 use crate::op::{TOGETHER, traits};
 use crate::segment::layout::{STATE_INSIDE, Slot, state_of};
@@ -75,6 +75,9 @@ fn is_of(slot: &Slot, start: u64) -> bool {
 #[cold]
 #[inline(never)]
 fn add(slot: &Slot, start: u64, end: u64) {
+    if claim::is_finalizing() {
+        return;
+    }
     let wait = &slot.tables.slow_wait;
     let since = wait.since.load(Relaxed);
     let is_short = ns(slot, end.saturating_sub(start)) < SHORT_NS;

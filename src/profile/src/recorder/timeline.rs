@@ -96,11 +96,10 @@ pub(super) fn settle(slot: &Slot, op: u16, start: u64, end: u64) {
     crate::timeline::distribute(&mut slices, (get(&line.settled), end), (kind_of(op), start), added, scale);
     line.settled.store(end, Relaxed);
     look_again_after(slot, end);
-    // What finalization takes is no part of the run.
-    if let Some(region) = claim::region_unchecked().filter(|region| get(&region.head.finalize_ticks) == 0) {
+    if let Some(region) = claim::region_unchecked().filter(|_| !claim::is_finalizing()) {
         system::note_usage(region);
+        system::note_queue_if_due(slot, end);
     }
-    system::note_queue_if_due(slot, end);
 }
 
 /// The slices in the segment.

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::tests::{Fixture, op_named, routine};
-use super::{nested, sampled, timed, unstamped, wait_begins, wait_counts, wait_goes_on};
+use super::{Mark, mark, nested, sampled, timed, unstamped, wait_begins, wait_counts, wait_goes_on};
 use crate::model::{Pe, Routine};
 use crate::sample;
 
@@ -224,6 +224,25 @@ fn a_wait_that_is_the_first_call_of_a_thread_is_on_no_core() {
     assert_eq!(routine(&pe, op).all_calls(), threads);
     let (off_core, slept) = (pe.tables.system.off_core_ns, threads * sleep.as_nanos() as u64);
     assert!(off_core >= slept / 10 * 9 && off_core <= routine(&pe, op).spent_ns(), "{off_core} of {slept} ns");
+}
+
+/// What a PE waits at its end it does not lack in the run.
+#[test]
+fn a_wait_in_finalization_is_no_part_of_the_run() {
+    let fixture = Fixture::new();
+    let sleep = || {
+        wait_counts();
+        wait_begins();
+        wait_goes_on();
+        std::thread::sleep(Duration::from_millis(5));
+        wait_goes_on();
+    };
+    timed(op_named("shmem_long_wait_until"), -1, 0, 8, sleep);
+    mark(Mark::Finalizing);
+    let before = fixture.pe().tables.system.off_core_ns;
+    assert!(before > 2_000_000, "{before}");
+    timed(op_named("shmem_finalize"), -1, 0, 0, sleep);
+    assert_eq!(fixture.pe().tables.system.off_core_ns, before);
 }
 
 /// Efficiency takes all time in them for waiting, of phases as of the run.

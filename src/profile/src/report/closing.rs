@@ -5,7 +5,7 @@ use super::symbols::Symbols;
 use super::view::{LateLine, Regions, located};
 use super::{table, view};
 use crate::advice::{late_end, run_ns, waits_itself};
-use crate::merge::{Merged, SiteRow};
+use crate::merge::{Does, Merged, SiteRow, outside_parts};
 use crate::model::Routine;
 use crate::op::{self, Class};
 use crate::text::visible;
@@ -109,7 +109,10 @@ fn outside(profile: &Merged, run: f64, is_at_an_end: bool) -> Option<Line> {
     // A PE that computes longer has the others wait: where they do is told before, unless nobody knows.
     // Of a job that broke off nobody knows how long each would have computed.
     let known = profile.late.iter().any(|late| late.lost_ns as f64 > 0.0) || is_at_an_end || profile.broke_off();
-    let text = format!("{} is lost because PE {} computes longest; see --view pe", percent(share), outside.max.0);
+    let row = profile.pes.iter().find(|pe| pe.pe == outside.max.0);
+    let computes = row.is_none_or(|pe| outside_parts(profile)(pe).most() == Does::Computes);
+    let does = if computes { "computes" } else { "is outside of the library" };
+    let text = format!("{} is lost because PE {} {does} longest; see --view pe", percent(share), outside.max.0);
     (!known).then_some((share, text))
 }
 
@@ -130,6 +133,24 @@ mod tests {
     use crate::merge::Late;
     use crate::model::{Pe, Profile, Progress};
     use crate::report::NoSymbols;
+
+    /// The PE that is longest outside of the library may sleep there.
+    #[test]
+    fn who_is_outside_longest_computes_where_it_is_on_a_core() {
+        let said = |on_core_ms: u64| {
+            let pe = |pe: u32| {
+                let mut row = Pe { pe, progress: Progress::Initialized, end_ns: 500_000_000, ..Pe::default() };
+                row.end_ns *= u64::from(1 + pe);
+                let system = &mut row.tables.system;
+                (system.usage.user_ns, system.queued_ns) = (on_core_ms * 1_000_000, Some(0));
+                row
+            };
+            let profile = Merged::from(&Profile { pes: vec![pe(0), pe(1)], ..Profile::default() });
+            outside(&profile, 1.5e9, false).unwrap().1
+        };
+        assert_eq!(said(1000), "33 % of PE time is lost because PE 1 computes longest; see --view pe");
+        assert_eq!(said(10), "33 % of PE time is lost because PE 1 is outside of the library longest; see --view pe");
+    }
 
     #[test]
     fn what_is_left_of_a_meeting_without_late_pes_is_told_as_that() {

@@ -14,6 +14,7 @@ mod json;
 pub mod lines;
 mod merge;
 mod notes;
+mod outside;
 mod sort;
 #[cfg(feature = "lines")]
 pub mod stored;
@@ -33,6 +34,7 @@ pub use json::{SCHEMA_VERSION, json};
 pub use merge::hosts;
 pub(crate) use merge::run_time_ns;
 pub use notes::{notes, other_notes};
+pub(crate) use outside::{did_for, try_otherwise};
 pub use sort::SortKey;
 pub use symbols::{Frame, NoSymbols, Symbols, script_line};
 pub use table::{filled as shown_filled, set_wide, set_width};

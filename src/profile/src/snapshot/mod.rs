@@ -235,7 +235,7 @@ fn add_slots(segment: &Segment, region: &Region, pe: &mut Pe, depth: Depth<'_>) 
         threads.add(slot, tables::life_ns(segment, &region.head, slot, pe.end_ns), library_ns);
     }
     if is_whole {
-        pe.tables.system.outside = threads.outside(&pe.tables.system.usage);
+        threads.note(&mut pe.tables.system);
         sampled::peers_add_up(&mut pe.tables.peers, &by_op);
         pe.tables.sites = sites::take(segment, &flows, (overhead_ns, pe.end_ns), &by_op);
     }

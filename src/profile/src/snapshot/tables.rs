@@ -149,6 +149,7 @@ fn system(head: &layout::RegionHead) -> System {
         threads_ns: 0,
         queued_ns: None,
         off_core_ns: 0,
+        helpers_ns: 0,
         outside: None,
         memory: head.memory.each_ref().map(|word| word.load(Relaxed)),
         heap_used: head.heap_used.load(Relaxed),

@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::segment::layout::Slot;
-use crate::tables::{Outside, Usage};
+use crate::tables::{Outside, System};
 
 /// Sums over the threads that call the library.
 #[derive(Default)]
@@ -31,10 +31,11 @@ impl Threads {
         self.on_core_ns = self.on_core_ns.saturating_add(on_core.max(in_library));
     }
 
-    /// The sums, with what other threads of the process work, of which none is in the library.
-    pub(super) fn outside(mut self, usage: &Usage) -> Option<Outside> {
-        let all = usage.user_ns.saturating_add(usage.system_ns);
-        self.outside.work_ns = self.outside.work_ns.saturating_add(all.saturating_sub(self.on_core_ns));
-        (self.count > 1).then_some(self.outside)
+    /// Notes the sums, with what other threads of the process work, of which none is in the library.
+    pub(super) fn note(mut self, system: &mut System) {
+        let all = system.usage.user_ns.saturating_add(system.usage.system_ns);
+        system.helpers_ns = all.saturating_sub(self.on_core_ns);
+        self.outside.work_ns = self.outside.work_ns.saturating_add(system.helpers_ns);
+        system.outside = (self.count > 1).then_some(self.outside);
     }
 }

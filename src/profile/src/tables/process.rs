@@ -66,6 +66,9 @@ pub struct System {
     pub off_core_ns: u64,
     /// What its threads did outside of the library; `None` where it has but one, and in profiles of earlier versions.
     pub outside: Option<Outside>,
+    /// How long threads of the process that never call the library were on cores, in nanoseconds; 0 where there are
+    /// none, and in profiles of earlier versions. How long they stood in line for one is not known.
+    pub helpers_ns: u64,
     /// First address and bytes of the symmetric heap, then of the static objects.
     pub memory: [u64; 4],
     /// Bytes in objects of the symmetric heap, and the most there ever were.

@@ -1,7 +1,7 @@
 //! What every format says of a call.
 
 use pellucid_profile::op::{self, Class, Op};
-use pellucid_profile::tables::TeamKey;
+use pellucid_profile::tables::{Lock, TeamKey};
 use pellucid_profile::trace::read::{Call, Event, Facts, What};
 
 /// Above this, numbers of teams are those of active sets.
@@ -69,6 +69,11 @@ pub(super) fn is_wait_for_one(op: &Op) -> bool {
     op.class == Class::Wait && op.name().ends_with("wait_until")
 }
 
+/// Whether a call of this routine waits for something that other PEs do: a variable, or a lock.
+pub(super) fn is_wait(op: &Op) -> bool {
+    op.class == Class::Wait || Lock::is_waited_for_in(op.name())
+}
+
 /// Whether a call of this routine changes one word of its peer that others may wait for.
 pub(super) fn is_update(op: &Op) -> bool {
     match op.class {
@@ -102,6 +107,8 @@ mod tests {
         }
         assert!(is_wait_for_one(of("shmem_signal_wait_until")) && is_wait_for_one(of("shmem_long_wait_until")));
         assert!(!is_wait_for_one(of("shmem_long_wait_until_all")));
+        assert!(is_wait(of("shmem_long_wait_until_all")) && is_wait(of("shmem_set_lock")));
+        assert!(!is_wait(of("shmem_clear_lock")) && !is_wait(of("shmem_test_lock")));
         let call = |name: &str, context| Call { op: op::find(name).unwrap(), context, ..Call::default() };
         let known = |number, team: &str| Some(std::sync::Arc::new(EventContext { number, team: team.into() }));
         assert_eq!(context(&call("shmem_ctx_long_p", None)), "explicit");

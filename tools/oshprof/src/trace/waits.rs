@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 
 use pellucid_profile::file::ReadError;
-use pellucid_profile::op::Class;
+use pellucid_profile::op::Op;
 use pellucid_profile::report::grid::{Cell, Column, Grid, Kind, column};
 use pellucid_profile::trace::read::{Trace, What};
 
@@ -28,16 +28,16 @@ type Key = (u32, &'static str, Option<(u32, &'static str)>);
 pub(super) fn table(trace: &Trace, problems: &mut Vec<ReadError>) -> Grid {
     let flows = Flows::find(trace, problems);
     let mut updates: HashMap<At, (u32, &'static str)> = HashMap::new();
-    visit(trace, problems, |pe, at, name, _, _| {
+    visit(trace, problems, |pe, at, op, _| {
         if flows.from.contains_key(&at) {
-            updates.insert(at, (pe, name));
+            updates.insert(at, (pe, op.name()));
         }
     });
     let mut sums: BTreeMap<Key, (u64, u64)> = BTreeMap::new();
-    visit(trace, problems, |pe, at, name, class, ns| {
-        if class == Class::Wait {
+    visit(trace, problems, |pe, at, op, ns| {
+        if rows::is_wait(op) {
             let by = flows.to.get(&at).and_then(|(_, from)| updates.get(from)).copied();
-            let sum = sums.entry((pe, name, by)).or_default();
+            let sum = sums.entry((pe, op.name(), by)).or_default();
             *sum = (sum.0 + 1, sum.1.saturating_add(ns));
         }
     });
@@ -63,16 +63,15 @@ pub(super) fn table(trace: &Trace, problems: &mut Vec<ReadError>) -> Grid {
     grid
 }
 
-/// Calls `each` with PE, place, routine, class and time of every call that has an event.
-fn visit(trace: &Trace, problems: &mut Vec<ReadError>, mut each: impl FnMut(u32, At, &'static str, Class, u64)) {
+/// Calls `each` with PE, place, routine and time of every call that has an event.
+fn visit(trace: &Trace, problems: &mut Vec<ReadError>, mut each: impl FnMut(u32, At, &'static Op, u64)) {
     for (number, file) in trace.files.iter().enumerate() {
         let mut event_number = 0;
         file.for_each(problems, |event| {
             let at = (number, event_number);
             event_number += 1;
             if let What::Call(call) = &event.what {
-                let op = rows::routine(call);
-                each(file.facts.pe, at, op.name(), op.class, event.end_ns - event.start_ns);
+                each(file.facts.pe, at, rows::routine(call), event.end_ns - event.start_ns);
             }
         });
     }

@@ -204,6 +204,13 @@ fn who_ended_waits() {
     assert_eq!(value["waits"], serde_json::json!([row]));
     let text = stdout(&oshprof(dir.path(), &["--to", "waits"]));
     assert!(text.contains("ended by PE") && text.contains("shmem_long_put_signal"), "{text}");
+    // For locks, too: who had it before is not known of a trace.
+    let calls = [("shmem_set_lock", 100, 650, None, 0x71_0040, 0), ("shmem_clear_lock", 700, 701, None, 0x71_0040, 0)];
+    fs::write(dir.path().join("pe-00001-000.trace"), file(1, &calls, &[])).unwrap();
+    let value: Value = serde_json::from_str(&stdout(&oshprof(dir.path(), &["--to", "waits-json"]))).unwrap();
+    let row = serde_json::json!({ "waiting_pe": 1, "routine": "shmem_set_lock", "ended_by_pe": null,
+        "ended_by": null, "waits": 1, "waited_ns": 550, "mean_ns": 550.0 });
+    assert_eq!(value["waits"], serde_json::json!([row]));
 }
 
 #[test]

@@ -129,3 +129,74 @@ fn who_works_alone_in_a_phase_is_named() {
     assert!(serial.what.starts_with("PE 0 works alone for 480 ms between the start and "), "{serial:?}");
     assert!(!names(&phases).contains(&"polling"), "{found:?}");
 }
+
+/// Four PEs of one second, of which all but the first call a test so often and sleep between two of these; the first
+/// computes for so long and sets their flags.
+fn asleep(tests: u64, works: u64) -> Profile {
+    let mut all = profile(&[], 0.25);
+    for pe in &mut all.pes {
+        let is_first = pe.pe == 0;
+        pe.routines = match is_first {
+            true => vec![routine("shmem_long_p", Class::Put, 180, 8, MS)],
+            false => vec![routine("shmem_long_test", Class::Test, tests, 0, 5 * MS)],
+        };
+        (pe.host, pe.tables.system.cores) = ("vm".into(), 8);
+        let on_core = if is_first { works } else { 30 * MS };
+        (pe.tables.system.usage.user_ns, pe.tables.system.queued_ns) = (on_core, Some(0));
+    }
+    all
+}
+
+/// Who sleeps between two tests waits as who spins does, whether the one that works is the reason or not.
+#[test]
+fn who_sleeps_between_two_tests_waits() {
+    let one_works = asleep(3000, 1000 * MS);
+    let found = findings(&one_works);
+    assert_eq!(names(&one_works), ["serial-pe"], "{found:?}");
+    assert!(found[0].1.what.starts_with("PE 0 works alone for 974 ms while others wait"), "{found:?}");
+    assert!(found[0].1.evidence.contains("who wait 2.92 s together, 2.91 s of it asleep between tests"), "{found:?}");
+    // All sleep.
+    let mut all = asleep(3000, 1000 * MS);
+    let (tests, system) = (all.pes[1].routines.clone(), all.pes[1].tables.system);
+    (all.pes[0].routines, all.pes[0].tables.system) = (tests, system);
+    let found = findings(&all);
+    assert_eq!(names(&all), ["polling"], "{found:?}");
+    assert_eq!(found[0].1.what, "waiting by asking: 12000 tests, fetches and the like");
+    assert!(found[0].1.evidence.starts_with("20.0 ms in them, 3.88 s asleep between them"), "{found:?}");
+    assert!(found[0].1.try_this.contains("a PE that sleeps comes back later"), "{found:?}");
+    // Tests most of which succeed, and a few of them: what it sleeps for is something else.
+    all.pes[0].routines = vec![routine("shmem_long_p", Class::Put, 9000, 8, MS)];
+    assert!(!names(&all).contains(&"polling"), "{:?}", findings(&all));
+    assert!(!names(&asleep(50, 1000 * MS)).contains(&"serial-pe"));
+}
+
+/// A loop that computes and looks at the best that others have found waits for nothing.
+#[test]
+fn who_computes_between_two_looks_may_only_look() {
+    let said = |ns| findings(&of_one_word(&[routine("shmem_long_g", Class::Get, 1_000_000, 8, ns)], "shmem_long_g"));
+    let looks = said(200 * MS);
+    assert_eq!(looks[0].0, "polling");
+    assert!(looks[0].1.what.starts_with("asking again and again"), "{looks:?}");
+    assert!(looks[0].1.try_this.contains("a copy in the memory of each"), "{looks:?}");
+    let waits = said(800 * MS);
+    assert!(waits[0].1.what.starts_with("waiting by asking"), "{waits:?}");
+    // A test looks into the PE's own memory.
+    let tests = findings(&profile(&[routine("shmem_long_test", Class::Test, 1_000_000, 0, 200 * MS)], 0.25));
+    assert!(tests[0].1.what.starts_with("waiting by asking"), "{tests:?}");
+}
+
+/// Of two PEs, too.
+#[test]
+fn who_holds_a_lock_of_two_is_named() {
+    let said = |held: [u64; 2]| {
+        let mut two = profile(&[routine("shmem_set_lock", Class::Lock, 900, 0, 400 * MS)], 0.25);
+        two.pes.truncate(2);
+        for (pe, held_ns) in two.pes.iter_mut().zip(held) {
+            pe.tables.locks =
+                vec![Lock { object: Some((1, 64)), taken: 900, held_ns: held_ns * MS, ..Lock::default() }];
+        }
+        findings(&two).into_iter().find(|(name, _)| *name == "locks").expect("locks").1.evidence
+    };
+    assert!(said([10, 200]).contains("; PE 1 holds them for 200 ms of 210 ms"), "{}", said([10, 200]));
+    assert!(!said([100, 110]).contains("holds them"), "{}", said([100, 110]));
+}

@@ -1,6 +1,7 @@
 //! Small puts, and what is called between them.
 
 use super::*;
+use crate::size::Distance;
 
 #[test]
 fn fences_that_nobody_looks_between() {
@@ -56,4 +57,23 @@ fn puts_with_signals_are_puts() {
         // Each is a message that somebody waits for.
         assert!(!names(&signals(name, 20_000)).contains(&"small-puts"));
     }
+}
+
+/// Within a host an element is a store: packing is no gain. Elements are tiny however many there are.
+#[test]
+fn strided_transfers_save_what_blocks_save() {
+    let found = |name: &str, bytes, distance: Distance| {
+        let mut strided = routine(name, Class::Put, 9000, bytes, 200 * MS);
+        strided.calls = [0; 4];
+        strided.calls[distance as usize] = 9000;
+        findings(&profile(&[strided], 0.25)).into_iter().find(|(rule, _)| *rule == "strided").map(|(_, found)| found)
+    };
+    let near = found("shmem_double_iput", 32, Distance::Host).expect("strided");
+    assert!((near.share - 0.12).abs() < 1e-9, "{near:?}");
+    assert!(near.try_this.contains("Within a host each element is a store"), "{near:?}");
+    let far = found("shmem_double_iput", 32, Distance::Remote).expect("strided");
+    assert!((far.share - 0.2).abs() < 1e-9, "{far:?}");
+    assert!(far.try_this.contains("unpack them on the other side"), "{far:?}");
+    assert!(found("shmem_double_iput", 4096, Distance::Host).is_some());
+    assert!(found("shmem_double_ibput", 4096, Distance::Host).is_none());
 }

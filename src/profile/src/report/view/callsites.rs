@@ -168,7 +168,7 @@ pub(in crate::report) fn lines<'a>(
     let mut lines: Vec<Line<'a>> = Vec::new();
     let mut known: HashMap<(String, &str, &str), usize> = HashMap::new();
     for row in profile.sites.iter().filter(|row| of(row)) {
-        let place = place_cell(row.place(), symbols);
+        let place = site_cell(row, symbols);
         match known.entry((place.shown(Kind::Text), &*row.routine, regions.key(&row.region))) {
             Entry::Occupied(at) => {
                 let line = &mut lines[*at.get()];
@@ -190,6 +190,16 @@ pub(in crate::report) fn lines<'a>(
         }
     }
     lines
+}
+
+/// What stands for the place of a finalization that the program left to its exit: it has no call for it.
+const AT_EXIT: &str = "(at exit)";
+
+fn site_cell(row: &SiteRow, symbols: &dyn Symbols) -> Cell {
+    match row.place() {
+        None if &*row.routine == "shmem_finalize" => AT_EXIT.into(),
+        place => place_cell(place, symbols),
+    }
 }
 
 /// Callers of one that are named.

@@ -1,11 +1,13 @@
 //! Who ended a wait, and why he was late.
 
+use std::collections::HashMap;
+
 use super::{NOT_KNOWN, line, line_cell, region_cell};
-use crate::merge::{Because, Cause, Causes, Merged};
+use crate::merge::{Because, Cause, Causes, Does, Merged, outside_parts};
 use crate::op::{self, Class};
 use crate::report::grid::{Cell, Column, Grid, Kind, column};
 use crate::report::symbols::Symbols;
-use crate::report::{Options, units};
+use crate::report::{Options, did_for, units};
 use crate::tables::{CodePlace, Releaser};
 use crate::text::visible;
 
@@ -34,6 +36,8 @@ pub(super) fn grid(profile: &Merged, options: &Options, symbols: &dyn Symbols) -
     let title = "Who ended waits, and why they ended no sooner";
     let mut grid = Grid::new("causes", title, &COLUMNS, if profile.is_detailed() { SHORT } else { NOT_KEPT });
     let causes = &profile.causes;
+    let parts = outside_parts(profile);
+    let does: HashMap<u32, Does> = profile.pes.iter().map(|pe| (pe.pe, parts(pe).most())).collect();
     for row in &causes.rows {
         let site = line(row.site.file(), symbols);
         let by = row.by.as_ref();
@@ -57,7 +61,7 @@ pub(super) fn grid(profile: &Merged, options: &Options, symbols: &dyn Symbols) -
             by.map(|by| by.place.routine.clone()).into(),
             by.map(|by| code_line(&by.place, symbols)).into(),
             by.map_or(Cell::None, |by| region_cell(&by.region)),
-            because(row, causes, symbols).into(),
+            because(row, causes, &does, symbols).into(),
             row.waits.into(),
             by.map(|by| by.work_ns).into(),
         ]);
@@ -97,7 +101,7 @@ fn code_line(place: &CodePlace, symbols: &dyn Symbols) -> String {
 }
 
 /// Why the other was late, in words; nothing where it is not known.
-fn because(row: &Cause, causes: &Causes, symbols: &dyn Symbols) -> Option<String> {
+fn because(row: &Cause, causes: &Causes, does: &HashMap<u32, Does>, symbols: &dyn Symbols) -> Option<String> {
     let by = row.by.as_ref().filter(|by| !by.place.routine.is_empty())?;
     let time = |ns: u64| units::time(ns as f64);
     let between = |by: &Releaser| {
@@ -117,7 +121,10 @@ fn because(row: &Cause, causes: &Causes, symbols: &dyn Symbols) -> Option<String
         }
         Because::Held(ns) => format!("PE {} held it for {} a time, {}", by.pe, time(ns), between(by)),
         Because::Library(ns) => format!("PE {} was in the library for {}, {a_time}{}", by.pe, time(ns), between(by)),
-        Because::Worked(ns) => format!("PE {} worked for {}, {a_time}{}", by.pe, time(ns), between(by)),
+        Because::Worked(ns) => {
+            let does = does.get(&by.pe).copied().unwrap_or(Does::Computes);
+            format!("PE {} {}, {a_time}{}", by.pe, did_for(does, ns as f64), between(by))
+        }
         Because::More(region, ns) => {
             let name = causes.regions.get(region as usize).map(String::as_str).unwrap_or_default();
             format!("PE {} spent {} more than the mean in region {}", by.pe, time(ns), visible(name))
