@@ -24,7 +24,10 @@ static SAMPLE_OVERHEAD: AtomicU64 = AtomicU64::new(0);
 /// No slot was free at the last look, and none was given back since.
 static FULL: AtomicBool = AtomicBool::new(false);
 
-static OBSERVER: OnceLock<(fn(), fn())> = OnceLock::new();
+/// What a thread does at its first call, and what at its end.
+type Observer = (fn(), fn());
+
+static OBSERVER: OnceLock<Observer> = OnceLock::new();
 
 /// From now on each thread does this at its first call that is recorded, and that when it ends. Once a process.
 pub fn observe_threads(begins: fn(), ends: fn()) {
