@@ -200,6 +200,8 @@ pub struct Merged {
     pub calibrations: Calibrations,
     /// Executables and libraries by path, and the build id of each: empty where it is not known.
     pub builds: Vec<(String, String)>,
+    /// Libraries with call sites that were unloaded before others were loaded at their addresses.
+    pub replaced: Vec<String>,
 }
 
 impl Merged {

@@ -195,9 +195,7 @@ fn leave_sample(slot: &Slot, op: u16, start: u64, peer: i32) -> u64 {
     cold::add_sample(slot, cell, site, (raw_ns, overhead_ns), claims::room_ns(slot, row, now));
     meetings::waited(slot, traits(op), head.claimed_ns.load(Relaxed).wrapping_sub(claimed));
     claims::note(slot, row, now);
-    if timeline::is_due(slot, now) {
-        timeline::settle(slot, op, start, now);
-    }
+    timeline::tend(slot, op, start, now);
     meetings::met(slot, traits(op), peer, (start, now), weight);
     if traits(op) & WAITS != 0 {
         bump(&slot.tables.waited.since_look, took.saturating_mul(weight - 1));
