@@ -11,7 +11,7 @@ use crate::tables::{
 };
 
 /// Tags of the sections, in the order in which they are written.
-pub(super) const TAGS: [u32; 35] = [
+pub(super) const TAGS: [u32; 36] = [
     TAG_COST,
     TAG_PEERS,
     TAG_MODULES,
@@ -47,6 +47,7 @@ pub(super) const TAGS: [u32; 35] = [
     TAG_OFF_CORE,
     TAG_PHASE_WAITS,
     TAG_OUTSIDE,
+    TAG_LONGEST_PHASES,
 ];
 /// What recording costs, and what could not be kept.
 const TAG_COST: u32 = 4;
@@ -118,6 +119,8 @@ const TAG_OFF_CORE: u32 = 37;
 const TAG_PHASE_WAITS: u32 = 38;
 /// What threads did outside of the library; left out where there is but one.
 const TAG_OUTSIDE: u32 = 39;
+/// From how long a phase on all calls after such are kept; left out where none were looked for.
+const TAG_LONGEST_PHASES: u32 = 40;
 
 /// The payload of a section; `None` where there is nothing to say.
 pub(super) fn encode(tag: u32, d: &PeTables) -> Option<Vec<u8>> {
@@ -223,6 +226,7 @@ pub(super) fn encode(tag: u32, d: &PeTables) -> Option<Vec<u8>> {
         }
         TAG_OFF_CORE if d.system.off_core_ns > 0 => out.u64(d.system.off_core_ns),
         TAG_LONGEST if d.longest_from_ns > 0 => out.u64(d.longest_from_ns),
+        TAG_LONGEST_PHASES if d.longest_phase_from_ns > 0 => out.u64(d.longest_phase_from_ns),
         TAG_TRACE if d.trace_dropped > 0 => out.u64(d.trace_dropped),
         TAG_QUEUED => out.u64(d.system.queued_ns?),
         TAG_QUOTA if d.system.quota > 0 => out.u32(d.system.quota),
@@ -437,6 +441,7 @@ pub(super) fn decode(tag: u32, c: &mut Cursor<'_>, d: &mut PeTables) -> Result<(
             d.system.outside = Some(Outside { work_ns: next()?, queued_ns: next()? });
         }
         TAG_LONGEST => d.longest_from_ns = c.u64("the longest synchronisations")?,
+        TAG_LONGEST_PHASES => d.longest_phase_from_ns = c.u64("the longest phases")?,
         TAG_TRACE => d.trace_dropped = c.u64("what the trace does not have")?,
         TAG_TIMELINE => {
             let mut next = || c.u64("the time line");

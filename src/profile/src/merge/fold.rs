@@ -8,11 +8,11 @@ use super::addresses::Addresses;
 use super::callers::CallerSums;
 use super::causes::{Causes, Work};
 use super::counters::CounterSums;
-use super::efficiency::{Efficiencies, LastArrivals, Recorded};
+use super::efficiency::{Efficiencies, Recorded};
 use super::groups::Groups;
 use super::locks::Locks;
 use super::matrix::Matrices;
-use super::meetings::{self, MeetingTimes, Meetings};
+use super::meetings::{self, MeetingTimes, Meetings, Told};
 use super::open::OpenMeetings;
 use super::pe::PeRow;
 use super::phases::Phases;
@@ -142,7 +142,7 @@ impl<'p> Fold<'p> {
         if met_ns > 0 {
             self.nbi_waiting.insert(pe.pe, (met_ns as f64 * recorded.until_last()) as u64);
         }
-        self.phases.add(self.plan, pe, recorded.until_last());
+        self.phases.add(self.plan, pe, &recorded);
         if self.plan.sites.is_some() {
             self.sites.add(self.plan, pe);
         }
@@ -179,9 +179,9 @@ impl<'p> Fold<'p> {
         std::mem::take(&mut self.meetings)
     }
 
-    /// When the last member came to each meeting.
-    pub(super) fn last_arrivals(&mut self) -> LastArrivals {
-        self.meetings.last_arrivals()
+    /// What is known of meetings once all PEs have been added.
+    pub(super) fn told(&mut self) -> Told {
+        self.meetings.told()
     }
 
     /// What PEs did that ended waits of others.

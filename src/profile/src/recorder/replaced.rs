@@ -52,6 +52,7 @@ impl Move {
         visit_written(&tables.stores.by, |by| self.keys([by]));
         visit_written(&tables.syncs, |sync| self.meeting(sync));
         visit_written(&tables.longest.syncs, |sync| self.meeting(sync));
+        visit_written(&tables.longest_phases.syncs, |sync| self.meeting(sync));
         self.keys([&tables.waited.key]);
         self.address(&tables.slow_wait.returns_to);
     }
