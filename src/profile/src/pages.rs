@@ -1,4 +1,4 @@
-//! Pages that are made before they are met.
+//! Pages that are made before they are met, and which were.
 #![allow(unsafe_code)]
 
 use std::io;
@@ -23,4 +23,26 @@ pub(crate) fn populate_around<T>(part: &T) {
     let begin = std::ptr::from_ref(part).cast::<u8>();
     let before = begin.addr() % page;
     let _ = populate(begin.wrapping_sub(before).cast_mut(), before + size_of::<T>());
+}
+
+/// Visits the rows of a table in memory of a file on pages that were ever written, as far as the kernel says: to read
+/// the others would make them.
+pub(crate) fn visit_written<T>(rows: &[T], mut visit: impl FnMut(&T)) {
+    // SAFETY: no precondition.
+    let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize;
+    let begin = rows.as_ptr().cast::<u8>();
+    let before = begin.addr() % page;
+    let mut are_there = vec![1_u8; (before + size_of_val(rows)).div_ceil(page)];
+    // SAFETY: the pages are those of the table, and there is a byte for each. Where it fails, all stay as if there.
+    unsafe {
+        let first = begin.wrapping_sub(before).cast_mut().cast();
+        libc::mincore(first, before + size_of_val(rows), are_there.as_mut_ptr());
+    }
+    let is_there = |at: usize| are_there[at / page] & 1 != 0;
+    for (at, row) in rows.iter().enumerate() {
+        let at = before + at * size_of::<T>();
+        if is_there(at) && is_there(at + size_of::<T>() - 1) {
+            visit(row);
+        }
+    }
 }

@@ -11,7 +11,7 @@ use crate::tables::{
 };
 
 /// Tags of the sections, in the order in which they are written.
-pub(super) const TAGS: [u32; 36] = [
+pub(super) const TAGS: [u32; 37] = [
     TAG_COST,
     TAG_PEERS,
     TAG_MODULES,
@@ -48,6 +48,7 @@ pub(super) const TAGS: [u32; 36] = [
     TAG_PHASE_WAITS,
     TAG_OUTSIDE,
     TAG_HELPERS,
+    TAG_LONGEST_PHASES,
 ];
 /// What recording costs, and what could not be kept.
 const TAG_COST: u32 = 4;
@@ -121,6 +122,8 @@ const TAG_PHASE_WAITS: u32 = 38;
 const TAG_OUTSIDE: u32 = 39;
 /// How long threads that never call the library were on cores; left out where none was.
 const TAG_HELPERS: u32 = 40;
+/// From how long a phase on all calls after such are kept; left out where none were looked for.
+const TAG_LONGEST_PHASES: u32 = 41;
 
 /// The payload of a section; `None` where there is nothing to say.
 pub(super) fn encode(tag: u32, d: &PeTables) -> Option<Vec<u8>> {
@@ -226,6 +229,7 @@ pub(super) fn encode(tag: u32, d: &PeTables) -> Option<Vec<u8>> {
         }
         TAG_OFF_CORE if d.system.off_core_ns > 0 => out.u64(d.system.off_core_ns),
         TAG_LONGEST if d.longest_from_ns > 0 => out.u64(d.longest_from_ns),
+        TAG_LONGEST_PHASES if d.longest_phase_from_ns > 0 => out.u64(d.longest_phase_from_ns),
         TAG_TRACE if d.trace_dropped > 0 => out.u64(d.trace_dropped),
         TAG_QUEUED => out.u64(d.system.queued_ns?),
         TAG_QUOTA if d.system.quota > 0 => out.u32(d.system.quota),
@@ -442,6 +446,7 @@ pub(super) fn decode(tag: u32, c: &mut Cursor<'_>, d: &mut PeTables) -> Result<(
         }
         TAG_HELPERS => d.system.helpers_ns = c.u64("how long other threads were on cores")?,
         TAG_LONGEST => d.longest_from_ns = c.u64("the longest synchronisations")?,
+        TAG_LONGEST_PHASES => d.longest_phase_from_ns = c.u64("the longest phases")?,
         TAG_TRACE => d.trace_dropped = c.u64("what the trace does not have")?,
         TAG_TIMELINE => {
             let mut next = || c.u64("the time line");

@@ -136,6 +136,7 @@ fn tables() -> PeTables {
             Sync { op: 0, region: 1, number: u64::MAX, ..Sync::default() },
         ],
         longest_from_ns: 77,
+        longest_phase_from_ns: 78,
         last_phases: vec![
             LastPhase { phase: Phase { begin_ns: 9, ..Phase::default() }, end_ns: 12 },
             LastPhase { phase, end_ns: u64::MAX },

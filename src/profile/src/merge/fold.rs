@@ -1,6 +1,6 @@
 //! Sums over PEs that come one by one, in any order, in any number of heaps.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::Merged;
@@ -8,11 +8,11 @@ use super::addresses::Addresses;
 use super::callers::CallerSums;
 use super::causes::{Causes, Work};
 use super::counters::CounterSums;
-use super::efficiency::{Efficiencies, LastArrivals, Recorded};
+use super::efficiency::{Efficiencies, Recorded};
 use super::groups::Groups;
 use super::locks::Locks;
 use super::matrix::Matrices;
-use super::meetings::{self, MeetingTimes, Meetings};
+use super::meetings::{self, MeetingTimes, Meetings, Told};
 use super::open::OpenMeetings;
 use super::pe::PeRow;
 use super::phases::Phases;
@@ -23,6 +23,8 @@ use super::requests::RequestSums;
 use super::routines::Routines;
 use super::sites::Sites;
 use crate::model::{Job, Pe};
+use crate::segment::names::is_replaced;
+use crate::tables::{Module, Site};
 
 #[derive(Debug)]
 pub(super) struct Fold<'p> {
@@ -46,6 +48,7 @@ pub(super) struct Fold<'p> {
     requests: RequestSums,
     callers: CallerSums,
     builds: BTreeMap<String, String>,
+    replaced: BTreeSet<String>,
     causes: Causes,
     work: Work,
     /// By PE: how long others were waited for while nonblocking operations were completed.
@@ -75,6 +78,7 @@ impl<'p> Fold<'p> {
             requests: RequestSums::default(),
             callers: CallerSums::default(),
             builds: BTreeMap::new(),
+            replaced: BTreeSet::new(),
             causes: Causes::default(),
             work: Work::default(),
             nbi_waiting: HashMap::new(),
@@ -97,6 +101,10 @@ impl<'p> Fold<'p> {
         for module in pe.tables.modules.iter().filter(|module| !module.path.is_empty()) {
             self.build(&module.path, &module.build_id);
         }
+        let is_in = |module: &Module, site: &Site| (module.start..module.end).contains(&site.address);
+        let replaced = pe.tables.modules.iter().filter(|module| is_replaced(module.start));
+        let called = replaced.filter(|module| pe.tables.sites.iter().any(|site| is_in(module, site)));
+        self.replaced.extend(called.map(|module| module.path.clone()));
     }
 
     /// Adds a file and its build id. Where hosts have different ones under a name, one of them stands for all.
@@ -134,7 +142,7 @@ impl<'p> Fold<'p> {
         if met_ns > 0 {
             self.nbi_waiting.insert(pe.pe, (met_ns as f64 * recorded.until_last()) as u64);
         }
-        self.phases.add(self.plan, pe, recorded.until_last());
+        self.phases.add(self.plan, pe, &recorded);
         if self.plan.sites.is_some() {
             self.sites.add(self.plan, pe);
         }
@@ -160,6 +168,7 @@ impl<'p> Fold<'p> {
         self.requests.join(other.requests);
         self.callers.join(other.callers);
         other.builds.iter().for_each(|(path, id)| self.build(path, id));
+        self.replaced.extend(other.replaced);
         self.causes.join(other.causes);
         self.work.join(other.work);
         self.nbi_waiting.extend(other.nbi_waiting);
@@ -170,9 +179,9 @@ impl<'p> Fold<'p> {
         std::mem::take(&mut self.meetings)
     }
 
-    /// When the last member came to each meeting.
-    pub(super) fn last_arrivals(&mut self) -> LastArrivals {
-        self.meetings.last_arrivals()
+    /// What is known of meetings once all PEs have been added.
+    pub(super) fn told(&mut self) -> Told {
+        self.meetings.told()
     }
 
     /// What PEs did that ended waits of others.
@@ -223,6 +232,7 @@ impl<'p> Fold<'p> {
         (merged.requests, merged.errors) = self.requests.finish();
         merged.callers = self.callers.finish();
         merged.builds = self.builds.into_iter().collect();
+        merged.replaced = self.replaced.into_iter().collect();
         merged
     }
 }

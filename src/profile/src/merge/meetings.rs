@@ -4,10 +4,11 @@
 //! meetings, a half of them, a quarter ... is kept: which, their team and number decide. Of the others, the longest are
 //! kept by the PEs that waited in them; the one that they waited for is the one that does not have it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::efficiency::LastArrivals;
+use super::phases::{PhaseKey, Place};
 use super::plan::Plan;
 use super::pool::Pool;
 use crate::model::{Pe, Progress, Routine};
@@ -223,9 +224,20 @@ struct Arrivals {
     /// Sum of their places in the team.
     places: u64,
     from: From,
+    /// What was before.
+    before: Before,
     /// Who called where they came from, of the first PE of those that know it: PE, file, a number of the pool, and
     /// address in it.
     caller: Option<(u32, u32, u64)>,
+}
+
+/// What the PE did before that knows best when it began: when that was (0: not known), the PE, and the place of the
+/// meeting before: file, a number of the pool, address in it and operation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Before {
+    begin: u64,
+    pe: u32,
+    from: Option<(u32, u64, u16)>,
 }
 
 impl Arrivals {
@@ -239,6 +251,9 @@ impl Arrivals {
             (own, other) => own.or(other),
         };
         self.every = self.every.max(other.every);
+        if (other.before.begin, other.before.pe) > (self.before.begin, self.before.pe) {
+            self.before = other.before;
+        }
         self.sum = self.sum.wrapping_add(other.sum);
         self.first = self.first.min(other.first);
         if (other.last, std::cmp::Reverse(other.from.pe)) > (self.last, std::cmp::Reverse(self.from.pe)) {
@@ -271,6 +286,20 @@ impl Arrivals {
     }
 }
 
+/// What the first reading of a profile tells of its meetings, for the second one.
+#[derive(Debug, Default)]
+pub(super) struct Told {
+    /// When the last member came to each of which every arrival is known.
+    pub last_arrivals: LastArrivals,
+    /// Those that are among the longest of a PE.
+    pub long: HashSet<Meeting>,
+    /// Phases of PEs that have not kept them.
+    pub late_phases: LatePhases,
+}
+
+/// Phases, and how long they took in nanoseconds, by PE.
+pub(super) type LatePhases = HashMap<u32, Vec<(PhaseKey, u64)>>;
+
 #[derive(Debug)]
 pub(super) struct Meetings {
     pool: Pool,
@@ -283,6 +312,8 @@ pub(super) struct Meetings {
     calls: HashMap<TeamKey, (u64, u64)>,
     /// By PE: how long it has to be in a meeting for that to be kept in any case.
     longest_from: HashMap<u32, u64>,
+    /// PEs that were late to a meeting that they have not kept.
+    latecomers: Vec<(u32, Meeting)>,
 }
 
 impl Default for Meetings {
@@ -294,6 +325,7 @@ impl Default for Meetings {
             every: 1,
             calls: HashMap::new(),
             longest_from: HashMap::new(),
+            latecomers: Vec::new(),
         }
     }
 }
@@ -327,7 +359,7 @@ impl Meetings {
         }
         let regions: Vec<u32> = pe.tables.regions.iter().map(|region| self.pool.number(&region.name)).collect();
         let outside = self.pool.number("");
-        let (mut place, mut caller) = ((0, outside, 0), (0, outside, 0));
+        let [mut place, mut caller, mut before] = [(0, outside, 0); 3];
         for sync in &pe.tables.syncs {
             let Some(team) = pe.tables.teams.get(usize::from(sync.team)).filter(|team| team.size >= 2) else {
                 continue;
@@ -345,11 +377,20 @@ impl Meetings {
             let region = regions.get(usize::from(sync.region)).copied().unwrap_or(outside);
             let from = From { pe: pe.pe, routine: sync.op, region, path: place.1, address: place.2 };
             let (at, left, every) = (sync.arrived_ns, sync.left_ns, pe.tables.sync_every);
-            let long = u32::from(pe.tables.is_among_longest(sync));
+            let long = u32::from(pe.tables.is_alone(sync));
             let places = place_in(meeting.0, pe.pe).unwrap_or(0);
             let caller = (caller.1 != outside).then_some((pe.pe, caller.1, caller.2));
             let (first, last) = (at, at);
-            self.put(meeting, Arrivals { count: 1, every, sum: at, first, last, left, long, places, from, caller });
+            let before = sync.phase.from.map(|(address, op)| {
+                if before.0 != address {
+                    let (path, in_file) = pe.in_file(address).unwrap_or_default();
+                    before = (address, self.pool.number(path), in_file);
+                }
+                (before.1, before.2, op)
+            });
+            let before = Before { begin: sync.phase.begin_ns, pe: pe.pe, from: before };
+            let of = Arrivals { count: 1, every, sum: at, first, last, left, long, places, from, before, caller };
+            self.put(meeting, of);
         }
         self.cut(plan.limits.meetings);
     }
@@ -372,7 +413,11 @@ impl Meetings {
             let Some(pe) = arrivals.missing(meeting) else { continue };
             let Some(from) = self.longest_from.get(&pe).copied() else { continue };
             let left = arrivals.left;
-            if arrivals.last.saturating_add(from) <= left {
+            let is_late = arrivals.last.saturating_add(from) <= left;
+            if is_late || arrivals.before.begin > 0 {
+                self.latecomers.push((pe, *meeting));
+            }
+            if is_late {
                 let from = From { pe, ..arrivals.from };
                 arrivals.add(&Arrivals { count: 1, sum: left, first: left, last: left, long: 0, from, ..*arrivals });
             }
@@ -408,6 +453,8 @@ impl Meetings {
             if self.is_kept(&meeting) {
                 arrivals.from.region = number[arrivals.from.region as usize];
                 arrivals.from.path = number[arrivals.from.path as usize];
+                let before = &mut arrivals.before.from;
+                *before = before.map(|(path, address, op)| (number[path as usize], address, op));
                 arrivals.caller = arrivals.caller.map(|(pe, path, address)| (pe, number[path as usize], address));
                 self.put(meeting, arrivals);
             }
@@ -415,11 +462,33 @@ impl Meetings {
         self.cut(plan.limits.meetings);
     }
 
-    /// When the last member came to each meeting of which every arrival is known.
-    pub(super) fn last_arrivals(&mut self) -> LastArrivals {
+    /// What is known of all members once all PEs have been read.
+    pub(super) fn told(&mut self) -> Told {
         self.find_missing();
         let whole = self.kept.iter().filter(|kept| self.is_known(*kept));
-        whole.map(|(meeting, arrivals)| (*meeting, arrivals.last)).collect()
+        let last_arrivals = whole.map(|(meeting, arrivals)| (*meeting, arrivals.last)).collect();
+        let long = self.kept.iter().filter(|(_, arrivals)| arrivals.long > 0).map(|(meeting, _)| *meeting).collect();
+        let mut late_phases = LatePhases::new();
+        for (pe, meeting) in std::mem::take(&mut self.latecomers) {
+            if let Some(phase) = self.kept.get(&meeting).map(|arrivals| self.late_phase(arrivals)) {
+                late_phases.entry(pe).or_default().push(phase);
+            }
+        }
+        Told { last_arrivals, long, late_phases }
+    }
+
+    /// What the PE did that came last to a meeting, and how long: since the others had begun, where they know, else
+    /// since the first of them came.
+    fn late_phase(&self, arrivals: &Arrivals) -> (PhaseKey, u64) {
+        let place = |path: u32, address: u64, op: u16| Place {
+            path: self.pool.text(path).clone(),
+            address,
+            routine: op::get(op).map_or("", |row| row.name()),
+        };
+        let from = arrivals.before.from.map(|(path, address, op)| place(path, address, op));
+        let to = place(arrivals.from.path, arrivals.from.address, arrivals.from.routine);
+        let begin = if arrivals.before.begin > 0 { arrivals.before.begin } else { arrivals.first };
+        ((from, Some(to)), arrivals.last.saturating_sub(begin.min(arrivals.last)))
     }
 
     /// Takes out those of which every arrival is known: by routine, region and place.

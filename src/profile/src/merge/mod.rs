@@ -19,7 +19,7 @@
 //! | `ends` | whether the job came to its end |
 //! | `rings` | PEs that waited for each other's locks at its end |
 //! | `efficiency` | factors of parallel efficiency: PEs are read again, once it is known who came last to which meeting |
-//! | `phases` | what happens between meetings, at the same reading |
+//! | `phases`, `phase_times` | what happens between meetings, at the same reading; what a sample says of all of it |
 //! | `causes` | who ended waits; at the second reading, what those PEs did |
 //! | `exact`, `pool`, `symbol` | sums of fractions in any order; texts by number; where names of objects are found |
 
@@ -40,6 +40,7 @@ mod meetings;
 mod open;
 mod outside;
 mod pe;
+mod phase_times;
 mod phases;
 mod plan;
 mod pool;
@@ -203,6 +204,8 @@ pub struct Merged {
     pub calibrations: Calibrations,
     /// Executables and libraries by path, and the build id of each: empty where it is not known.
     pub builds: Vec<(String, String)>,
+    /// Libraries with call sites that were unloaded before others were loaded at their addresses.
+    pub replaced: Vec<String>,
 }
 
 impl Merged {
@@ -233,9 +236,10 @@ impl Merged {
         let (npes, host) = job.as_ref().map_or((0, ""), |job| (job.npes, job.host.as_str()));
         let mut plan = Plan::new(source, npes, host, limits);
         let mut fold = fold_all(source, &plan, Fold::add, &mut progress);
-        let (selection, last_arrivals) = (fold.selection(), fold.last_arrivals());
+        let (selection, told) = (fold.selection(), fold.told());
         let mut sums = fold.finish(job);
-        (plan.sites, plan.last_arrivals) = (selection, last_arrivals);
+        plan.sites = selection;
+        plan.take(told);
         plan.releasers = sums.causes.releasers();
         let again = fold_all(source, &plan, Fold::add_again, &mut progress);
         let causes = sums.causes.finish(again.work());

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::efficiency::{Parts, Times};
+use super::efficiency::{Recorded, Times};
+use super::phase_times::{End, Limit, PhaseOfPe, Seen, estimate};
 use super::plan::Plan;
 use super::sites::more;
 use crate::model::Pe;
@@ -61,6 +62,11 @@ impl PhaseSum {
         self.sum(|of| of.times)
     }
 
+    /// Whether a sample of it stands for all of it.
+    pub fn is_estimated(&self) -> bool {
+        self.by_pe.values().any(|of| of.is_estimated)
+    }
+
     /// Time outside of the library, summed over them, in nanoseconds.
     pub fn work_ns(&self) -> u64 {
         self.sum(|of| of.work_ns)
@@ -109,57 +115,6 @@ impl PhaseSum {
     }
 }
 
-/// One PE's times of a phase, in nanoseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct PhaseOfPe {
-    times: u64,
-    work_ns: u64,
-    library_ns: u64,
-    waits_ns: u64,
-    waited_ns: u64,
-    parts: Parts,
-}
-
-/// A meeting that ends a phase, in nanoseconds.
-#[derive(Clone, Copy, Default)]
-struct End {
-    took: u64,
-    /// Until the last PE came, where it is known when that was.
-    waited: u64,
-    /// The same, else the share of it that this is of other meetings.
-    waiting: u64,
-}
-
-impl PhaseOfPe {
-    /// Adds `weight` times a phase that takes so long outside of the library, in it, and of that in waits and locks.
-    /// These are waiting for others as in the run ([`super::efficiency`]).
-    fn add(&mut self, weight: u64, [work, library, waits]: [u64; 3], end: End) {
-        let times = |ns: u64| ns.saturating_mul(weight);
-        let elapsed = work.saturating_add(library).saturating_add(end.took);
-        let waiting = waits.saturating_add(end.waiting);
-        self.join(&PhaseOfPe {
-            times: weight,
-            work_ns: times(work),
-            library_ns: times(library),
-            waits_ns: times(waits),
-            waited_ns: times(end.waited),
-            parts: Parts { elapsed_ns: times(elapsed), useful_ns: times(work), waiting_ns: times(waiting) },
-        });
-    }
-
-    fn join(&mut self, other: &PhaseOfPe) {
-        self.times = self.times.saturating_add(other.times);
-        self.work_ns = self.work_ns.saturating_add(other.work_ns);
-        self.library_ns = self.library_ns.saturating_add(other.library_ns);
-        self.waits_ns = self.waits_ns.saturating_add(other.waits_ns);
-        self.waited_ns = self.waited_ns.saturating_add(other.waited_ns);
-        self.parts.join(&other.parts);
-    }
-}
-
-/// Return address and operation of a meeting in a process; `None` at either end of the run.
-type Call = Option<(u64, u16)>;
-
 /// Names of the files and addresses of a PE's process.
 struct Names<'a> {
     pe: &'a Pe,
@@ -172,35 +127,43 @@ impl<'a> Names<'a> {
         let path = self.paths.entry(path).or_insert_with(|| path.into()).clone();
         Place { path, address, routine: op::get(op).map_or("", |row| row.name()) }
     }
+
+    /// The phase that a meeting ends.
+    fn phase(&mut self, sync: &Sync) -> PhaseKey {
+        let from = sync.phase.from.map(|(address, op)| self.place(address, op));
+        (from, Some(self.place(sync.address, sync.op)))
+    }
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Phases(BTreeMap<PhaseKey, PhaseSum>);
 
 impl Phases {
-    /// Adds a PE, once it is known when the last member came to each meeting. Where that is not known of one, a share
-    /// of `until_last` of it is waiting.
-    pub(super) fn add(&mut self, plan: &Plan, pe: &Pe, until_last: f64) {
+    /// Adds a PE, once it is known when the last member came to each meeting. Where that is not known of one, as much
+    /// of it is waiting as of the others.
+    pub(super) fn add(&mut self, plan: &Plan, pe: &Pe, recorded: &Recorded) {
         let mut names = Names { pe, paths: BTreeMap::new() };
-        // By address and operation: that of a call in this process.
-        let mut own: BTreeMap<(Call, Call), PhaseOfPe> = BTreeMap::new();
+        let mut own: BTreeMap<PhaseKey, Seen> = BTreeMap::new();
         for sync in pe.tables.syncs.iter().filter(|sync| sync.phase.begin_ns > 0) {
-            let to = Some((sync.address, sync.op));
-            let (parts, end) = (split(&sync.phase, sync.arrived_ns), end(plan, pe, sync, until_last));
-            own.entry((sync.phase.from, to)).or_default().add(pe.tables.stands_for(sync), parts, end);
+            let (parts, end) = (split(&sync.phase, sync.arrived_ns), end(plan, pe, sync, recorded.until_last()));
+            own.entry(names.phase(sync)).or_default().add(is_sample(plan, pe, sync), parts, end);
         }
         for sync in &pe.tables.open_syncs {
             let took = sync.left_ns.saturating_sub(sync.arrived_ns);
             // Nobody has come back from it: until then it is waiting.
             let (parts, end) = (split(&sync.phase, sync.arrived_ns), End { took, waited: took, waiting: took });
-            own.entry((sync.phase.from, Some((sync.address, sync.op)))).or_default().add(1, parts, end);
+            own.entry(names.phase(sync)).or_default().add(false, parts, end);
         }
         for LastPhase { phase, end_ns } in &pe.tables.last_phases {
-            own.entry((phase.from, None)).or_default().add(1, split(phase, *end_ns), End::default());
+            let from = phase.from.map(|(address, op)| names.place(address, op));
+            own.entry((from, None)).or_default().add(false, split(phase, *end_ns), End::default());
         }
-        for ((from, to), own) in own {
-            let mut place = |of: Call| of.map(|(address, op)| names.place(address, op));
-            self.0.entry((place(from), place(to))).or_default().put(pe.pe, &own);
+        for (key, elapsed_ns) in plan.late_phases.get(&pe.pe).into_iter().flatten() {
+            own.entry(key.clone()).or_default().add(false, [*elapsed_ns, 0, 0], End::default());
+        }
+        let ends = calls_of_ends(pe, &own, &mut names);
+        for (key, of) in estimate(own, &ends, pe.tables.sync_every, Limit::of(pe, recorded)) {
+            self.0.entry(key).or_default().put(pe.pe, &of);
         }
     }
 
@@ -223,6 +186,26 @@ fn split(phase: &Phase, end_ns: u64) -> [u64; 3] {
     [all - library, library, phase.waits_ns.min(library)]
 }
 
+/// Whether a meeting stands for others that were not kept. Those that were long for any PE, and those after the longest
+/// phases, are known one by one.
+fn is_sample(plan: &Plan, pe: &Pe, sync: &Sync) -> bool {
+    let team = pe.tables.teams.get(usize::from(sync.team));
+    let is_long = || team.is_some_and(|team| plan.long.contains(&(team.key(), sync.number)));
+    pe.tables.stands_for(sync) > 1 && !pe.tables.is_after_longest(sync) && !is_long()
+}
+
+/// How often a PE came to each place where phases end.
+fn calls_of_ends(pe: &Pe, own: &BTreeMap<PhaseKey, Seen>, names: &mut Names<'_>) -> BTreeMap<Option<Place>, u64> {
+    let mut calls: BTreeMap<Option<Place>, u64> = own.keys().map(|(_, to)| (to.clone(), 0)).collect();
+    for site in pe.tables.sites.iter().filter(|site| op::meets(&site.routine)) {
+        let place = op::find(&site.routine).map(|op| names.place(site.address, op));
+        if let Some(of) = calls.get_mut(&place) {
+            *of = of.saturating_add(site.calls);
+        }
+    }
+    calls
+}
+
 fn end(plan: &Plan, pe: &Pe, sync: &Sync, until_last: f64) -> End {
     let took = sync.left_ns.saturating_sub(sync.arrived_ns);
     let team = pe.tables.teams.get(usize::from(sync.team));
@@ -234,12 +217,13 @@ fn end(plan: &Plan, pe: &Pe, sync: &Sync, until_last: f64) -> End {
 
 #[cfg(test)]
 mod tests {
-    use super::super::efficiency::Recorded;
+    use super::super::efficiency::Parts;
     use super::super::plan::Limits;
     use super::*;
     use crate::model::{Progress, Routine};
     use crate::op::Class;
-    use crate::tables::{PeTables, Team};
+    use crate::sample;
+    use crate::tables::{PeTables, Site, Team};
 
     fn routine(name: &str, class: Class, total_ns: u64) -> Routine {
         Routine { total_ns, timed_calls: 1, ..Routine::new(name, class) }
@@ -287,7 +271,7 @@ mod tests {
         plan.last_arrivals.extend(last.iter().map(|(number, at)| ((team, *number), *at)));
         let recorded = Recorded::new(&plan, pe);
         let mut phases = Phases::default();
-        phases.add(&plan, pe, recorded.until_last());
+        phases.add(&plan, pe, &recorded);
         let mut sum = Parts::default();
         phases.0.values().flat_map(|phase| phase.by_pe.values()).for_each(|of| sum.join(&of.parts));
         (sum, recorded.run(pe))
@@ -313,5 +297,46 @@ mod tests {
     fn what_moves_data_is_no_waiting() {
         let (phases, run) = sums(&pe([0; 3], ("shmem_long_p", Class::Put)), &[(0, 1100), (1, 2200)]);
         assert_eq!((phases, phases.waiting_ns), (run, 0));
+    }
+
+    /// One in 8 of 8,000 barriers is kept, a phase of 1,000 ns before each, but for one of 4 ms: that is the only one
+    /// that PE 0 is waited for by PE 1.
+    fn rare(pe: u32, is_kept: bool) -> Pe {
+        let barrier = op::find("shmem_barrier_all").unwrap();
+        let long = (0..8000).filter(|&number| sample::is_kept(number, 3) == is_kept).nth(500).unwrap();
+        let begin = |number: u64| 1000 + 1100 * number + if number > long { 4_000_000 } else { 0 };
+        let sync = |number: u64| {
+            let arrived_ns = begin(number) + if number == long && pe == 0 { 4_001_000 } else { 1000 };
+            let phase = Phase { from: Some((1, barrier)), begin_ns: begin(number), ..Phase::default() };
+            Sync { op: barrier, address: 1, number, arrived_ns, left_ns: begin(number + 1), phase, ..Sync::default() }
+        };
+        let is_there = |number: &u64| sample::is_kept(*number, 3) || (pe == 1 && *number == long);
+        let in_calls = 8000 * 100 + if pe == 1 { 4_000_000 } else { 0 };
+        let site = |routine: &str| Site { address: 1, routine: routine.to_owned(), calls: 8000, ..Site::default() };
+        let tables = PeTables {
+            teams: vec![Team { stride: 1, size: 2, calls: 8000, ..Team::default() }],
+            syncs: (0..8000).filter(is_there).map(sync).collect(),
+            sync_every: 8,
+            longest_from_ns: 10_000,
+            sites: vec![site("shmem_barrier_all")],
+            ..PeTables::default()
+        };
+        let routines = vec![routine("shmem_barrier_all", Class::Barrier, in_calls)];
+        let (progress, end_ns) = (Progress::Finalized, begin(8000));
+        Pe { pe, init_ns: 1000, finalize_ns: end_ns, end_ns, threads: 1, progress, routines, tables, ..Pe::default() }
+    }
+
+    #[test]
+    fn rare_long_work_counts_once() {
+        for is_kept in [true, false] {
+            let pes = [rare(0, is_kept), rare(1, is_kept)];
+            let profile = crate::model::Profile { pes: pes.into(), ..Default::default() };
+            let merged = super::super::Merged::from(&profile);
+            let [(_, sum)] = merged.phases.as_slice() else { panic!("{:?}", merged.phases) };
+            assert_eq!((sum.times(), sum.is_estimated()), (16_000, true), "{is_kept}");
+            assert_eq!((sum.work_of(0), sum.work_of(1)), (12_000_000, 8_000_000), "{is_kept}");
+            let whole = merged.pes.iter().map(|pe| pe.finalize_ns - pe.init_ns).sum::<u64>();
+            assert!(sum.spent_ns() <= whole, "{is_kept}: {} of {whole}", sum.spent_ns());
+        }
     }
 }

@@ -1,10 +1,11 @@
 //! What has to be known of all PEs before their numbers are added up.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::efficiency::LastArrivals;
 use super::matrix::{Groups, SIZES};
+use super::meetings::{LatePhases, Meeting, Told};
 use super::{Head, PeSource};
 
 /// Most rows that are kept of what grows with the job. What is beyond is summed up, or stood for by others.
@@ -40,6 +41,10 @@ pub(super) struct Plan {
     pub(super) sites: Option<Vec<SiteName>>,
     /// What the first reading has found of meetings.
     pub(super) last_arrivals: LastArrivals,
+    /// See [`super::meetings::Told`].
+    pub(super) long: HashSet<Meeting>,
+    /// See [`super::meetings::Told`].
+    pub(super) late_phases: LatePhases,
     /// PEs that ended waits of others.
     pub(super) releasers: BTreeSet<u32>,
 }
@@ -67,6 +72,19 @@ impl Plan {
 
     /// For sums over PEs, without matrices.
     pub(super) fn of_sums(limits: Limits) -> Plan {
-        Plan { limits, groups: Vec::new(), sites: None, last_arrivals: LastArrivals::new(), releasers: BTreeSet::new() }
+        Plan {
+            limits,
+            groups: Vec::new(),
+            sites: None,
+            last_arrivals: LastArrivals::new(),
+            long: HashSet::new(),
+            late_phases: LatePhases::new(),
+            releasers: BTreeSet::new(),
+        }
+    }
+
+    /// Takes what is told of meetings.
+    pub(super) fn take(&mut self, told: Told) {
+        (self.last_arrivals, self.long, self.late_phases) = (told.last_arrivals, told.long, told.late_phases);
     }
 }

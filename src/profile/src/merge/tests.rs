@@ -142,10 +142,12 @@ fn in_parts(profile: &Profile, limits: Limits, dice: &mut Dice) -> Merged {
     };
     let (mut merged, mut found) = (Merged::default(), None);
     sum(&plan, |fold, pe| fold.add(pe), &mut |mut fold| {
-        found = Some((fold.selection(), fold.last_arrivals()));
+        found = Some((fold.selection(), fold.told()));
         merged = fold.finish(Some(profile.job.clone()));
     });
-    (plan.sites, plan.last_arrivals) = found.unwrap();
+    let (selection, told) = found.unwrap();
+    plan.sites = selection;
+    plan.take(told);
     plan.releasers = merged.causes.releasers();
     sum(&plan, |fold, pe| fold.add_again(pe), &mut |fold| {
         merged.causes = std::mem::take(&mut merged.causes).finish(fold.work());

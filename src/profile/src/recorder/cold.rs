@@ -239,9 +239,7 @@ pub(super) fn leave_sample(op: u16, start: u64) -> u64 {
     if limit::is_due(cell.samples.load(Relaxed)) {
         limit::look(slot, op, now);
     }
-    if timeline::is_due(slot, now) {
-        timeline::settle(slot, op, start, now);
-    }
+    timeline::tend(slot, op, start, now);
     trace::rearm(slot, op, true, now);
     now
 }
@@ -391,9 +389,7 @@ pub(super) fn leave_timed(op: u16, start: u64, peer: i32) -> u64 {
     }
     sites::add_exact(slot, ns);
     meetings::waited(slot, traits(op), ns);
-    if timeline::is_due(slot, end) {
-        timeline::settle(slot, op, start, end);
-    }
+    timeline::tend(slot, op, start, end);
     slow_wait::end(slot, start, end);
     meetings::met(slot, traits(op), peer, (start, end), 1);
     slot.head.current.word.store(current_word(op, STATE_DONE, peer), Relaxed);

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use super::hot::bump;
 use super::nbi::issue_more;
 use super::sites::is_release;
-use super::{release, tls};
+use super::{modules, release, tls};
 use crate::op::{NONBLOCKING, Operation, TRANSFER, bytes_follow, entered_for, is_sized};
 use crate::segment::flows::{Flow, STEP, is_told, place, what};
 use crate::segment::layout::Slot;
@@ -54,6 +54,10 @@ pub(super) fn begin(slot: &Slot, op: impl Operation, (peer, bytes): (i32, usize)
     for place in [first, first ^ STEP] {
         let flow = slot.tables.flows.row(place);
         let is_free = flow.what.load(Relaxed) == 0;
+        if is_free {
+            // What the site is a place of may have been loaded just now.
+            modules::look();
+        }
         // A signal handler that calls may take one at the same time.
         if is_free && flow.what.compare_exchange(0, what, Relaxed, Relaxed).is_ok() {
             flow.site.store(site, Relaxed);

@@ -11,7 +11,7 @@ use crate::clock;
 use crate::op::{ALLOCATES, FOR_OTHERS, TOGETHER};
 use crate::sample::{is_kept, next_kept};
 use crate::segment::layout::Slot;
-use crate::segment::meetings::{SYNCS, Sync, TEAMS, TeamRow, library_word};
+use crate::segment::meetings::{LEFT_UNKNOWN, SYNCS, Sync, TEAMS, TeamRow, library_word};
 
 /// What [`team`] is of a call that waits for nobody, or whose team there is not: below all rows.
 pub const NO_TEAM: i32 = -2 - TEAMS as i32;
@@ -85,8 +85,8 @@ pub(super) fn met(slot: &Slot, traits: u16, peer: i32, (arrived, left): (u64, u6
     if at != TEAMS - 1 {
         if is_kept_now(slot, number) {
             keep(slot, at, number, arrived, left);
-        } else if left.saturating_sub(arrived) > slot.tables.longest.beyond.load(Relaxed) {
-            longest::offer(slot, &record(slot, at, number, arrived, left));
+        } else if longest::may_be(slot, arrived, left) {
+            longest::offer(slot, &unkept(slot, at, number, arrived, left));
         }
     }
     release::met(slot, arrived & !1, left);
@@ -214,6 +214,12 @@ fn record(slot: &Slot, team: usize, number: u64, arrived: u64, left: u64) -> Rec
     }
 }
 
+/// As [`record`], of one that is not among those whose phase has a stamp at its begin in any case.
+fn unkept(slot: &Slot, team: usize, number: u64, arrived: u64, left: u64) -> Record {
+    let record = record(slot, team, number, arrived, left);
+    if slot.tables.phase.passed().is_none() { record } else { Record { from_left: LEFT_UNKNOWN, ..record } }
+}
+
 /// What is kept of a meeting: see [`Sync`].
 pub(super) struct Record {
     key: u64,
@@ -221,7 +227,7 @@ pub(super) struct Record {
     pub arrived: u64,
     pub left: u64,
     from_key: u64,
-    from_left: u64,
+    pub from_left: u64,
     library: u64,
     caller: u64,
 }

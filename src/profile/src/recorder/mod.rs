@@ -3,7 +3,8 @@
 //! A call is counted when it is entered and timed when it returns. A thread writes with plain stores into a slot of its
 //! own; on x86_64 each counter is one read-modify-write instruction, so a signal handler that calls the library between
 //! two of them loses nothing. Threads that find no free slot record into a shared one with atomic additions: slower,
-//! but as exact. Nothing here allocates, locks or (after a thread's first call) enters the kernel.
+//! but as exact. Nothing here allocates, locks or (after a thread's first call) enters the kernel, but for a look at
+//! what is loaded (`modules`) before a call site has its first row, and each 10 ms.
 
 mod algorithms;
 mod attach;
@@ -39,6 +40,7 @@ mod rates;
 mod read;
 mod recent;
 mod release;
+mod replaced;
 mod requests;
 mod script;
 mod sites;

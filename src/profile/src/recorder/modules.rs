@@ -1,24 +1,95 @@
 //! Which objects are loaded where: by this a reader finds the source line of a return address, after the process is
 //! gone.
+//!
+//! A library may be unloaded, and another one loaded at its addresses. It is looked at what is loaded before a call
+//! site gets a row, and from time to time; where an object is found at the addresses of another one, that one's call
+//! sites are moved first ([`super::replaced`]). Between the two looks calls from an address that both call from are
+//! counted for the wrong one.
 #![allow(unsafe_code)]
 
+use std::borrow::Cow;
 use std::ffi::{CStr, c_int, c_void};
-use std::sync::atomic::AtomicU32;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicU32, AtomicU64};
 
+use super::{claim, names, replaced};
 use crate::elf;
-use crate::segment::layout::Region;
-use crate::segment::names::{MODULES, Names};
+use crate::segment::layout::{Region, SlotHead};
+use crate::segment::names::{MODULES, Module, REPLACED, REPLACED_EACH, is_replaced};
+
+/// From one look at what is loaded to the next, in nanoseconds, where no call site is new.
+const LOOK_NS: u64 = 10_000_000;
+
+/// When it is time for the next, in ticks.
+static DUE: AtomicU64 = AtomicU64::new(0);
+/// How often objects had been loaded or unloaded when they were noted.
+static NOTED: AtomicU64 = AtomicU64::new(0);
+/// How often an object was found at the addresses of another one.
+static REPLACEMENTS: AtomicU32 = AtomicU32::new(0);
+/// Where those that were replaced were loaded, by number.
+static HOMES: [AtomicU64; MODULES] = [const { AtomicU64::new(0) }; MODULES];
 
 /// Notes the objects that are loaded now and were not yet noted.
 pub(super) fn note(region: &Region) {
-    // SAFETY: the callback matches the documented signature, and `names` lives until the call returns.
-    unsafe { libc::dl_iterate_phdr(Some(visit), std::ptr::from_ref(&region.names).cast_mut().cast()) };
+    names::locked(&region.names, |_| visit_all(region));
 }
 
-unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _: usize, names: *mut c_void) -> c_int {
-    // SAFETY: the loader passes a valid description, and `note` a table.
-    let (info, names) = unsafe { (&*info, &*names.cast::<Names>()) };
+/// As [`note`], where objects were loaded or unloaded since. It waits for nobody: the next look may do it as well.
+#[cold]
+#[inline(never)]
+pub(super) fn look() {
+    if let Some(region) = claim::region_unchecked().filter(|_| changes() != NOTED.load(Relaxed)) {
+        names::if_unlocked(&region.names, || visit_all(region));
+    }
+}
+
+/// When it is time to look, in ticks.
+#[inline(always)]
+pub(super) fn due() -> u64 {
+    DUE.load(Relaxed)
+}
+
+/// Looks, if it is time; gives when it is time again, in ticks.
+pub(super) fn look_if_due(head: &SlotHead, now: u64) -> u64 {
+    if now >= due() {
+        let ticks = (u128::from(LOOK_NS) << 32) / u128::from(head.clock_mult.load(Relaxed).max(1));
+        DUE.store(now.saturating_add(ticks as u64), Relaxed);
+        look();
+    }
+    due()
+}
+
+/// How often an object was found at the addresses of another one: an address is in the object that it was in, as long
+/// as this stays what it was.
+#[inline(always)]
+pub(crate) fn replacements() -> u32 {
+    REPLACEMENTS.load(Acquire)
+}
+
+/// How often the process has loaded or unloaded an object.
+fn changes() -> u64 {
+    unsafe extern "C" fn first(info: *mut libc::dl_phdr_info, _: usize, changes: *mut c_void) -> c_int {
+        // SAFETY: the loader passes a valid description, and `changes` a number.
+        unsafe { *changes.cast::<u64>() = (*info).dlpi_adds.wrapping_add((*info).dlpi_subs) };
+        1
+    }
+    let mut changes = 0_u64;
+    // SAFETY: the callback matches the documented signature, and `changes` lives until the call returns.
+    unsafe { libc::dl_iterate_phdr(Some(first), (&raw mut changes).cast()) };
+    changes
+}
+
+/// Notes what is loaded now. For who has the names to himself.
+fn visit_all(region: &Region) {
+    let before = changes();
+    // SAFETY: the callback matches the documented signature, and `region` lives until the call returns.
+    unsafe { libc::dl_iterate_phdr(Some(visit), std::ptr::from_ref(region).cast_mut().cast()) };
+    NOTED.store(before, Relaxed);
+}
+
+unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _: usize, region: *mut c_void) -> c_int {
+    // SAFETY: the loader passes a valid description, and `visit_all` a region.
+    let (info, region) = unsafe { (&*info, &*region.cast::<Region>()) };
     if info.dlpi_phdr.is_null() {
         return 0;
     }
@@ -28,21 +99,76 @@ unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _: usize, names: *mut 
     let start = code.clone().map(|h| info.dlpi_addr + h.p_vaddr).min();
     let end = code.map(|h| info.dlpi_addr + h.p_vaddr + h.p_memsz).max();
     let (Some(start), Some(end)) = (start, end) else { return 0 };
-    for module in &names.modules[..MODULES] {
-        let found = module.start.load(Relaxed);
-        if found == start {
-            return 0;
+    c_int::from(!put(region, &Loaded { info, headers, start, end }))
+}
+
+/// An object that is loaded.
+struct Loaded<'a> {
+    info: &'a libc::dl_phdr_info,
+    headers: &'a [libc::Elf64_Phdr],
+    start: u64,
+    end: u64,
+}
+
+impl Loaded<'_> {
+    /// Whether it is the object of a row that is or was at this address.
+    fn is(&self, row: &Module, start: u64) -> bool {
+        let length = row.end.load(Relaxed).saturating_sub(row.start.load(Relaxed));
+        if start != self.start || length != self.end - self.start {
+            return false;
         }
-        if found == 0 {
-            module.base.store(info.dlpi_addr, Relaxed);
-            module.end.store(end, Relaxed);
-            module.path.set(&path(info, headers));
-            module.build_id.set(&build_id(info, headers));
-            module.start.store(start, Relaxed);
-            return 0;
+        let name = name(self.info);
+        // The program stays.
+        name.is_empty() || (row.path.is_cut(&name) && row.build_id.is_cut(&build_id(self.info, self.headers)))
+    }
+}
+
+/// Notes an object, where it is not noted. Gives whether there was room.
+fn put(region: &Region, loaded: &Loaded<'_>) -> bool {
+    let rows = &region.names.modules;
+    let used = rows.iter().position(|row| row.start.load(Relaxed) == 0).unwrap_or(MODULES);
+    let mut own = None;
+    for (number, row) in rows[..used].iter().enumerate() {
+        let start = row.start.load(Relaxed);
+        if is_replaced(start) {
+            if loaded.is(row, HOMES[number].load(Relaxed)) {
+                own = Some(number);
+            }
+        } else if loaded.is(row, start) {
+            return true;
+        } else if start < loaded.end && loaded.start < row.end.load(Relaxed) {
+            HOMES[number].store(start, Relaxed);
+            let place = REPLACED + number as u64 * REPLACED_EACH + start % PAGE;
+            place_at(region, row, place, row.base.load(Relaxed).wrapping_add(place).wrapping_sub(start));
         }
     }
-    1
+    // It may have come back.
+    if let Some(number) = own {
+        place_at(region, &rows[number], loaded.start, loaded.info.dlpi_addr);
+        return true;
+    }
+    let Some(row) = rows.get(used) else { return false };
+    row.base.store(loaded.info.dlpi_addr, Relaxed);
+    row.end.store(loaded.end, Relaxed);
+    row.path.set(&path(loaded.info, loaded.headers));
+    row.build_id.set(&build_id(loaded.info, loaded.headers));
+    row.start.store(loaded.start, Relaxed);
+    true
+}
+
+/// What is below a page: the same wherever an object is.
+const PAGE: u64 = 4096;
+
+/// An object is at another place from now on, with all that was recorded of it.
+fn place_at(region: &Region, row: &Module, to: u64, base: u64) {
+    let (start, end) = (row.start.load(Relaxed), row.end.load(Relaxed));
+    // No address is in it meanwhile.
+    row.end.store(0, Release);
+    row.base.store(base, Relaxed);
+    row.start.store(to, Release);
+    row.end.store(to + (end - start), Release);
+    replaced::Move { from: start..end, to }.apply(region);
+    REPLACEMENTS.fetch_add(1, Release);
 }
 
 /// What of the loaded objects an address is in.
@@ -69,10 +195,7 @@ impl Object {
 /// Looks for an address among those that are noted, and then among those that were loaded since.
 #[cold]
 pub(crate) fn object_of(address: u64) -> Option<Object> {
-    /// Looks among what is loaded are this many: code that no file has would ask for one at each of its calls.
-    const LOOKS: u32 = 64;
-    static LOOKED: AtomicU32 = AtomicU32::new(0);
-    let region = super::claim::region_unchecked().filter(|_| address != 0)?;
+    let region = claim::region_unchecked().filter(|_| address != 0)?;
     let find = || {
         let noted = region.names.modules.iter().take_while(|module| module.start.load(Relaxed) != 0);
         let (number, module) = noted
@@ -82,10 +205,7 @@ pub(crate) fn object_of(address: u64) -> Option<Object> {
         Some(Object { number: number as u32, start, length: module.end.load(Relaxed) - start, region })
     };
     find().or_else(|| {
-        if LOOKED.fetch_add(1, Relaxed) >= LOOKS {
-            return None;
-        }
-        note(region);
+        look();
         find()
     })
 }
@@ -113,12 +233,16 @@ fn build_id(info: &libc::dl_phdr_info, headers: &[libc::Elf64_Phdr]) -> String {
     String::new()
 }
 
-/// File of an object. The executable has an empty name.
-fn path(info: &libc::dl_phdr_info, headers: &[libc::Elf64_Phdr]) -> String {
+/// What the loader calls an object; empty for the executable.
+fn name(info: &libc::dl_phdr_info) -> Cow<'_, str> {
     // SAFETY: the name is null or a C string of the loader.
-    let name = (!info.dlpi_name.is_null()).then(|| unsafe { CStr::from_ptr(info.dlpi_name) }.to_string_lossy());
-    match name {
-        Some(name) if !name.is_empty() => name.into_owned(),
+    if info.dlpi_name.is_null() { "".into() } else { unsafe { CStr::from_ptr(info.dlpi_name) }.to_string_lossy() }
+}
+
+/// File of an object.
+fn path(info: &libc::dl_phdr_info, headers: &[libc::Elf64_Phdr]) -> String {
+    match name(info) {
+        name if !name.is_empty() => name.into_owned(),
         _ => program(headers.as_ptr() as u64)
             .or_else(|| Some(std::env::current_exe().ok()?.to_string_lossy().into_owned()))
             .unwrap_or_default(),

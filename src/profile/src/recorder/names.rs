@@ -96,3 +96,11 @@ pub(super) fn locked<R>(names: &Names, f: impl FnOnce(&Names) -> R) -> Option<R>
     names.lock.store(0, Release);
     Some(result)
 }
+
+/// As [`locked`], where nobody is doing so: for what can be done another time, and must not wait.
+pub(super) fn if_unlocked(names: &Names, f: impl FnOnce()) {
+    if names.lock.compare_exchange(0, claim::me(), Acquire, Relaxed).is_ok() {
+        f();
+        names.lock.store(0, Release);
+    }
+}

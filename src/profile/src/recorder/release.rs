@@ -106,11 +106,17 @@ pub(super) fn waited(op: u16, start: u64, ticks: u64) {
 
 /// Whether any thread of the host has waited for what others store.
 pub(super) fn anyone_waits() -> bool {
-    let has_waited = |slot: &Slot| {
-        let waited = &slot.tables.waited;
-        waited.since_look.load(Relaxed) > 0 || waited.left.load(Relaxed) > 0
-    };
-    neighbours().any(|region| used(region).iter().any(has_waited))
+    waiting_slots().next().is_some()
+}
+
+/// The slots of the host's threads that have waited for what others store.
+pub(super) fn waiting_slots() -> impl Iterator<Item = &'static Slot> {
+    neighbours().flat_map(used).filter(|slot| has_waited(slot))
+}
+
+fn has_waited(slot: &Slot) -> bool {
+    let waited = &slot.tables.waited;
+    waited.since_look.load(Relaxed) > 0 || waited.left.load(Relaxed) > 0
 }
 
 /// The slots of a region that threads have had.

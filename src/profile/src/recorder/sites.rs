@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::hot::{bump, bump32};
-use super::{callers, flows, nbi, release, tls};
+use super::{callers, flows, modules, nbi, release, tls};
 use crate::arm;
 use crate::op::{self, ALLOCATES, NONBLOCKING, Operation, SIGNALS, STORES, TRANSFER, traits};
 use crate::segment::layout::Slot;
@@ -146,10 +146,16 @@ pub(super) fn note_shared(slot: &Slot, op: u16, peer: i32, bytes: usize) {
 #[inline(never)]
 fn site_row(slot: &Slot, key: u64) -> usize {
     let first = site_index(key);
-    let at = (0..PROBES)
-        .map(|k| (first + k) & (SITES - 1))
-        .find(|&at| is_mine(&slot.tables.sites[at].key, key))
-        .unwrap_or(SITE_OVERFLOW);
+    let places = || (0..PROBES).map(|k| (first + k) & (SITES - 1));
+    let key_at = |at: usize| &slot.tables.sites[at].key;
+    let known = places().find(|&at| key_at(at).load(Relaxed) == key);
+    let take = || {
+        // Where there is room for one more place: what it is a place of may have been loaded just now.
+        places().find(|&at| key_at(at).load(Relaxed) == 0)?;
+        modules::look();
+        places().find(|&at| is_mine(key_at(at), key))
+    };
+    let at = known.or_else(take).unwrap_or(SITE_OVERFLOW);
     if at != SITE_OVERFLOW && slot.tables.sites[at].calls.load(Relaxed) == 0 {
         callers::note(slot, key, 1);
     }

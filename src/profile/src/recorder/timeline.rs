@@ -7,7 +7,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use super::{claim, system};
+use super::{claim, modules, system};
 use crate::clock;
 use crate::segment::layout::{RegionHead, Slot};
 use crate::segment::timeline::{SLICES, Timeline};
@@ -60,13 +60,25 @@ fn look_again_after(slot: &Slot, now: u64) {
     let (origin, shift) = (get(&line.origin), get(&line.shift) & 63);
     let end = origin + ((((now.saturating_sub(origin)) >> shift) + 1) << shift);
     line.slice_end.store(end, Relaxed);
+    let end = end.min(modules::look_if_due(&slot.head, now));
     slot.head.slice_end.store(if super::hot::uses_counter(&slot.head) { end } else { 0 }, Relaxed);
 }
 
-/// Whether a slice has ended.
+/// Does what is due from time to time, after a call of `op` from `start` to `end`: where a slice has ended, it is
+/// settled; and what is loaded is looked at. For the slot's owner.
 #[inline(always)]
-pub(super) fn is_due(slot: &Slot, now: u64) -> bool {
-    now >= get(&slot.tables.timeline.slice_end)
+pub(super) fn tend(slot: &Slot, op: u16, start: u64, end: u64) {
+    if end >= get(&slot.tables.timeline.slice_end) {
+        settle(slot, op, start, end);
+    } else if end >= modules::due() || has_passed(&slot.head.slice_end, end) {
+        look_again_after(slot, end);
+    }
+}
+
+/// Whether a moment is before `now`; 0 is none.
+#[inline(always)]
+fn has_passed(moment: &AtomicU64, now: u64) -> bool {
+    (1..=now).contains(&get(moment))
 }
 
 /// Puts what was recorded until `end` into the slices; a call of `op` has just been, from `start` on. For the slot's

@@ -197,9 +197,7 @@ fn leave_sample(slot: &Slot, op: u16, start: u64, peer: i32) -> u64 {
     let claimed = head.claimed_ns.load(Relaxed).wrapping_sub(claimed);
     meetings::waited(slot, traits(op), claimed);
     claims::note(slot, row, room, claimed);
-    if timeline::is_due(slot, now) {
-        timeline::settle(slot, op, start, now);
-    }
+    timeline::tend(slot, op, start, now);
     meetings::met(slot, traits(op), peer, (start, now), weight);
     if traits(op) & WAITS != 0 {
         bump(&slot.tables.waited.since_look, took.saturating_mul(weight - 1));

@@ -6,6 +6,8 @@ use super::tests::{Fixture, op_named, routine};
 use super::{Mark, mark, nested, sampled, timed, unstamped, wait_begins, wait_counts, wait_goes_on};
 use crate::model::{Pe, Routine};
 use crate::sample;
+use crate::segment::meetings::LONGEST;
+use crate::tables::Sync;
 
 /// Calls of a barrier, each of which waits or not: how many there are, and what the profile says of them.
 fn barriers(calls: u64, waits: impl Fn(u64) -> Option<Duration>) -> Routine {
@@ -75,7 +77,31 @@ fn the_longest_meetings_are_kept() {
         assert!(long.contains(&number), "{number} of {long:?}");
     }
     let kept = tables.syncs.iter().filter(|sync| sample::is_kept(sync.number, tables.sync_every.trailing_zeros()));
-    assert!(kept.count() + 64 >= tables.syncs.len(), "{}", tables.syncs.len());
+    // Those in which it was for longest, and those after the longest phases.
+    assert!(kept.count() + 2 * LONGEST >= tables.syncs.len(), "{}", tables.syncs.len());
+}
+
+/// So are those after the longest phases, where the meeting before has a stamp.
+#[test]
+fn the_meetings_after_the_longest_phases_are_kept() {
+    let fixture = Fixture::new();
+    let is_long = |number: u64| number >= 5_000 && number.is_multiple_of(1_009);
+    for number in 0..20_000 {
+        if is_long(number) {
+            spin(Duration::from_millis(2));
+        }
+        timed(op_named("shmem_barrier_all"), -1, 0, 0, wait_begins);
+    }
+    let tables = fixture.pe().tables;
+    assert!(tables.sync_every > 1 && tables.longest_phase_from_ns > 0, "{tables:?}");
+    let phase_ns = |sync: &&Sync| sync.arrived_ns - sync.phase.begin_ns;
+    let long = tables.syncs.iter().filter(|sync| sync.phase.begin_ns > 0 && phase_ns(sync) >= 1_900_000);
+    let long: Vec<u64> = long.map(|sync| sync.number).collect();
+    for number in (0..20_000).filter(|number| is_long(*number)) {
+        // On a busy machine others may be longer.
+        let are_others = (1_900_000..u64::MAX).contains(&tables.longest_phase_from_ns);
+        assert!(long.contains(&number) || are_others, "{number} of {long:?}");
+    }
 }
 
 #[test]

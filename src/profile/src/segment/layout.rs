@@ -58,11 +58,7 @@ pub struct Text<const N: usize>([AtomicU8; N]);
 impl<const N: usize> Text<N> {
     /// Replaces the text, cut to the field at a character boundary.
     pub fn set(&self, text: &str) {
-        let mut end = text.len().min(N - 1);
-        while !text.is_char_boundary(end) {
-            end -= 1;
-        }
-        let bytes = text.as_bytes()[..end].iter().copied().chain(std::iter::repeat(0));
+        let bytes = Self::cut(text).bytes().chain(std::iter::repeat(0));
         self.0.iter().zip(bytes).for_each(|(cell, byte)| cell.store(byte, Relaxed));
     }
 
@@ -71,6 +67,20 @@ impl<const N: usize> Text<N> {
         let bytes = text.as_bytes();
         let ends = bytes.len() == N || self.0.get(bytes.len()).is_some_and(|byte| byte.load(Relaxed) == 0);
         ends && self.0.iter().zip(bytes).all(|(mine, theirs)| mine.load(Relaxed) == *theirs)
+    }
+
+    /// Whether this is what [`Self::set`] makes of the text.
+    pub fn is_cut(&self, text: &str) -> bool {
+        self.is(Self::cut(text))
+    }
+
+    /// What of a text fits.
+    fn cut(text: &str) -> &str {
+        let mut end = text.len().min(N - 1);
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        &text[..end]
     }
 
     /// The text; bytes that are not UTF-8 are replaced.
@@ -290,8 +300,8 @@ pub struct SlotHead {
     pub owner: AtomicU32,
     /// Rows given out.
     pub rows_used: AtomicU32,
-    /// When the present time slice ends, in ticks: the first timed call that returns after it looks after the slices. 0
-    /// where time stamps are not of the processor's counter.
+    /// When the present time slice ends, or it is time to look at what is loaded, in ticks: the first timed call that
+    /// returns after it does. 0 where time stamps are not of the processor's counter.
     pub slice_end: AtomicU64,
     /// State of the generator that draws sampling gaps.
     pub random: AtomicU64,

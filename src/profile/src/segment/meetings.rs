@@ -7,7 +7,8 @@ pub const TEAMS: usize = 64;
 /// Synchronisations that are kept one by one. When they are full, or in a profile of counts come faster than keeping
 /// them may cost, half of them are dropped and from then on only one in 2, 4 ... is kept: the same ones on each PE.
 pub const SYNCS: usize = 4096;
-/// The longest of those that are not among these: few of them may be most of what is lost.
+/// The longest of those that are not among these, and those after the longest phases: few of them may be most of what
+/// is lost, or of what is done.
 pub const LONGEST: usize = 64;
 
 /// A team, as one thread uses it. Row 0 is the world.
@@ -48,7 +49,7 @@ pub struct Sync {
     pub left: AtomicU64,
     /// Key of the call site of the one before it; without meaning where there was none.
     pub from_key: AtomicU64,
-    /// When the thread left that one, in ticks; 0: there was none.
+    /// When the thread left that one, in ticks; 0: there was none; [`LEFT_UNKNOWN`].
     pub from_left: AtomicU64,
     /// Time in the library since then, this call included, and what of it was in waits and locks: see
     /// [`library_word`].
@@ -75,7 +76,10 @@ pub(crate) fn split_library(word: u64) -> (u64, u64) {
     (ns, (ns * (word >> LIBRARY_BITS) + WHOLE / 2) / WHOLE)
 }
 
-/// The longest meetings of a thread among those that are not kept otherwise.
+/// [`Sync::from_left`]: it is not known, since that call had no stamp.
+pub const LEFT_UNKNOWN: u64 = 1;
+
+/// The longest meetings of a thread among those that are not kept otherwise, or those after the longest phases.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct Longest {

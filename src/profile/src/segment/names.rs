@@ -40,7 +40,18 @@ pub struct Marker {
     pub reserved: [AtomicU64; 2],
 }
 
-/// An object that is loaded into the PE's process.
+/// Where the addresses of objects are moved to that were unloaded, once another one is at theirs: so many for each,
+/// between where programs and where libraries are loaded.
+pub const REPLACED: u64 = 1 << 44;
+/// See [`REPLACED`].
+pub const REPLACED_EACH: u64 = 1 << 32;
+
+/// Whether an object that begins at this address was replaced by another one.
+pub fn is_replaced(start: u64) -> bool {
+    (REPLACED..REPLACED + MODULES as u64 * REPLACED_EACH).contains(&start)
+}
+
+/// An object that is or was loaded into the PE's process.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Module {

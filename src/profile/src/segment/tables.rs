@@ -113,6 +113,8 @@ pub struct ThreadTables {
     pub sync_shift: AtomicU64,
     /// The longest of the others.
     pub longest: Longest,
+    /// Those of the others that come after the longest phases.
+    pub longest_phases: Longest,
     /// Nonblocking operations.
     pub nbi: Nbi,
     /// By context.

@@ -48,7 +48,7 @@ pub(crate) fn take(segment: &Segment, region: &layout::Region, slots: &[Flows<'_
         algorithms(slot, &mut sums.algorithms);
         nbi(segment, slot, &mut tables.nbi);
         requests(segment, slot, &mut tables.requests);
-        let longest = || Longest::of(Phases { segment, head, slot });
+        let longest = || Longest::both(Phases { segment, head, slot });
         sums.teams.extend(teams(segment, slot, head, 0).map(|teams| ThreadTeams { longest: longest(), ..teams }));
     }
     tables.counters = counters.finish();
@@ -194,7 +194,8 @@ struct ThreadTeams {
     /// With their rows.
     teams: Vec<(usize, Team)>,
     syncs: Vec<(usize, Sync)>,
-    longest: Longest,
+    /// The longest, and those after the longest phases.
+    longest: [Longest; 2],
     every: u64,
 }
 
@@ -385,7 +386,7 @@ fn teams(segment: &Segment, slot: &Slot, head: &layout::RegionHead, since: u64) 
     Some(ThreadTeams {
         teams: teams.filter(|(_, team)| team.calls > 0).collect(),
         syncs: syncs.collect(),
-        longest: Longest::default(),
+        longest: Default::default(),
         every: 1 << (get(&slot.tables.sync_shift) & 63),
     })
 }
@@ -417,8 +418,20 @@ struct Longest {
 }
 
 impl Longest {
-    fn of(phases: Phases<'_>) -> Longest {
-        let longest = &phases.slot.tables.longest;
+    /// Those of a thread, and those after the longest phases.
+    fn both(phases: Phases<'_>) -> [Longest; 2] {
+        let tables = &phases.slot.tables;
+        let took = |sync: &Sync| sync.left_ns.saturating_sub(sync.arrived_ns);
+        let phase = |sync: &Sync| sync.arrived_ns.saturating_sub(sync.phase.begin_ns);
+        let mut after = Longest::of(phases, &tables.longest_phases, phase);
+        // Before there are so many, those of the sample are no longer than others.
+        if (1..LONGEST).contains(&after.syncs.len()) {
+            after.from_ns = u64::MAX;
+        }
+        [Longest::of(phases, &tables.longest, took), after]
+    }
+
+    fn of(phases: Phases<'_>, longest: &meetings::Longest, length: impl Fn(&Sync) -> u64) -> Longest {
         let beyond = get(&longest.beyond);
         let used = (get(&longest.used) as usize).min(LONGEST);
         if beyond == 0 {
@@ -427,8 +440,8 @@ impl Longest {
         let whole = longest.syncs[..used].iter().filter(|row| row.number.load(Acquire) != NO_NUMBER);
         let syncs: Vec<(usize, Sync)> = whole.map(|row| sync(phases, row)).collect();
         // Rounding leaves none of them out.
-        let took = syncs.iter().map(|(_, sync)| sync.left_ns.saturating_sub(sync.arrived_ns));
-        let from_ns = took.fold(phases.segment.scale().ns(beyond) + 1, u64::min);
+        let lengths = syncs.iter().map(|(_, sync)| length(sync));
+        let from_ns = lengths.fold(phases.segment.scale().ns(beyond) + 1, u64::min);
         Longest { syncs, from_ns }
     }
 }
@@ -456,8 +469,8 @@ fn join_teams(threads: &[ThreadTeams], tables: &mut PeTables) -> Vec<bool> {
             places.push((*row, at));
         }
         // Of several threads nobody knows whose calls belong together.
-        let longest = if let [one] = threads { &*one.longest.syncs } else { &[] };
-        for (row, sync) in thread.syncs.iter().chain(longest) {
+        let longest = if let [one] = threads { one.longest.each_ref().map(|of| &*of.syncs) } else { [&[][..]; 2] };
+        for (row, sync) in thread.syncs.iter().chain(longest.into_iter().flatten()) {
             let place = places.iter().find(|(of, _)| of == row);
             if let Some(team) = place.and_then(|(_, at)| u8::try_from(*at).ok()).filter(|at| *at < u8::MAX) {
                 tables.syncs.push(Sync { team, ..*sync });
@@ -468,9 +481,10 @@ fn join_teams(threads: &[ThreadTeams], tables: &mut PeTables) -> Vec<bool> {
     let all_kept = tables.sync_every == 1;
     tables.syncs.retain(|sync| all_kept || !several[usize::from(sync.team)]);
     let every = tables.sync_every;
-    tables.longest_from_ns = if let [one] = threads { one.longest.from_ns } else { 0 };
+    [tables.longest_from_ns, tables.longest_phase_from_ns] =
+        if let [one] = threads { one.longest.each_ref().map(|of| of.from_ns) } else { [0; 2] };
     let is_kept = |sync: &Sync| sample::is_kept(sync.number, every.trailing_zeros());
-    if tables.longest_from_ns == 0 {
+    if threads.len() != 1 {
         tables.syncs.retain(is_kept);
     }
     order::sort_by_key(&mut tables.syncs, |sync| (sync.team, sync.arrived_ns));
@@ -482,5 +496,7 @@ fn join_teams(threads: &[ThreadTeams], tables: &mut PeTables) -> Vec<bool> {
         }
     }
     order::sort_by_key(&mut tables.syncs, |sync| (sync.team, sync.number));
+    // One may be long, and after a long phase.
+    tables.syncs.dedup_by_key(|sync| (sync.team, sync.number));
     several
 }

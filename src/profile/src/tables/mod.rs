@@ -15,6 +15,8 @@ pub use sites::{Callers, CodePlace, Module, Site};
 pub use traffic::{Context, Nbi, Peer, Rate, Requests, Traffic};
 pub use waits::{Cause, HotLine, Lock, Releaser};
 
+use crate::sample;
+
 /// All of it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PeTables {
@@ -39,6 +41,9 @@ pub struct PeTables {
     pub sync_every: u64,
     /// In nanoseconds: of those that the PE was in for so long or longer all are kept. 0: as many as of the others.
     pub longest_from_ns: u64,
+    /// In nanoseconds: of those after a phase of so long or longer most are kept, by a thread that mostly waits in
+    /// them. The largest number: of none. 0: those were not looked for, as in profiles of earlier versions.
+    pub longest_phase_from_ns: u64,
     /// What its threads did after the last of those calls.
     pub last_phases: Vec<LastPhase>,
     /// Who ended waits, longest first.
@@ -85,8 +90,20 @@ impl PeTables {
         self.longest_from_ns > 0 && sync.left_ns.saturating_sub(sync.arrived_ns) >= self.longest_from_ns
     }
 
+    /// Whether most of that kind are kept since what the PE did before took so long.
+    pub fn is_after_longest(&self, sync: &Sync) -> bool {
+        let phase_ns = sync.arrived_ns.saturating_sub(sync.phase.begin_ns);
+        self.longest_phase_from_ns > 0 && sync.phase.from.is_some() && phase_ns >= self.longest_phase_from_ns
+    }
+
+    /// Whether it is known by itself, and stands for no other.
+    pub fn is_alone(&self, sync: &Sync) -> bool {
+        let is_of_sample = || sample::is_kept(sync.number, self.sync_every.max(1).trailing_zeros());
+        self.is_among_longest(sync) || (self.longest_phase_from_ns > 0 && !is_of_sample())
+    }
+
     /// How many calls of the PE one that is kept stands for.
     pub fn stands_for(&self, sync: &Sync) -> u64 {
-        if self.is_among_longest(sync) { 1 } else { self.sync_every.max(1) }
+        if self.is_alone(sync) { 1 } else { self.sync_every.max(1) }
     }
 }

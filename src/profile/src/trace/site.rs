@@ -18,20 +18,28 @@ pub(super) struct Place {
     /// The objects that the chunk tells of, by number and one more, the last ones.
     told: [u32; KNOWN],
     next: usize,
+    /// As of so many replacements of an object by another one.
+    replacements: u32,
 }
 
 impl Writer {
     /// Makes sure that the record of a call at this site can tell it by a difference. False: there is no room.
     #[inline(always)]
     pub(super) fn at_site(&mut self, site: u64, now: u64) -> bool {
-        site == self.sites.last || site.wrapping_sub(self.sites.start) < self.sites.length || self.enter(site, now)
+        let is_near = site == self.sites.last || site.wrapping_sub(self.sites.start) < self.sites.length;
+        (is_near && self.sites.replacements == modules::replacements()) || self.enter(site, now)
     }
 
-    /// The calls from here on are in another object, or the first ones of the chunk.
+    /// The calls from here on are in another object, or the first ones of the chunk, or what is loaded where has
+    /// changed.
     #[cold]
     #[inline(never)]
     fn enter(&mut self, site: u64, now: u64) -> bool {
-        let object = modules::object_of(site);
+        let (object, replacements) = (modules::object_of(site), modules::replacements());
+        if self.sites.replacements != replacements {
+            // What is told last is where the others were told to be.
+            self.sites.told = [0; KNOWN];
+        }
         // A note may begin a chunk, in which the others have to be told again.
         for _ in 0..3 {
             let begun = self.sequence;
@@ -45,6 +53,7 @@ impl Writer {
             if self.sequence == begun || object.is_none() {
                 let (start, length) = object.as_ref().map_or((site, 1), |object| (object.start, object.length));
                 (self.sites.last, self.sites.start, self.sites.length) = (site, start, length);
+                self.sites.replacements = replacements;
                 return true;
             }
         }

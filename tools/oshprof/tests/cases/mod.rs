@@ -184,6 +184,7 @@ fn tables(pe: u32) -> PeTables {
         syncs: (0..3).map(sync).collect(),
         sync_every: 1,
         longest_from_ns: 0,
+        longest_phase_from_ns: 0,
         last_phases: vec![LastPhase {
             phase: Phase {
                 from: Some((base + 0x1234, find(barrier).unwrap())),

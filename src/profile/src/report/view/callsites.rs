@@ -88,6 +88,13 @@ pub(super) fn grid(profile: &Merged, options: &Options, symbols: &dyn Symbols) -
         grid.notes
             .push("Kept are the call sites where a PE spent most time; (others) is the sum of the rest.".to_owned());
     }
+    grid.notes.extend(profile.replaced.iter().map(|path| {
+        let name = visible(path.rsplit('/').next().unwrap_or(path));
+        format!(
+            "{name} was unloaded, and another library loaded at its addresses: calls from an address that both call \
+             from may be counted for the wrong one for the first 10 ms."
+        )
+    }));
     if let Some(note) = without_lines(profile, symbols) {
         grid.notes.push(note);
     }

@@ -26,8 +26,10 @@ pub(super) fn grid(profile: &Merged, symbols: &dyn Symbols) -> Grid {
     for (name, times) in regions.into_iter().filter(|_| all.has_regions()) {
         row(&mut grid, profile, if name.is_empty() { ("(outside)", "outside") } else { (name, "region") }, times);
     }
+    let mut is_estimated = false;
     for Phase { from, to, sum, .. } in by_line(profile, symbols) {
         row(&mut grid, profile, (&format!("{from} to {to}"), "phase"), &sum.parts());
+        is_estimated |= sum.is_estimated();
     }
     if !grid.rows.is_empty() {
         grid.notes.extend([
@@ -36,6 +38,10 @@ pub(super) fn grid(profile: &Merged, symbols: &dyn Symbols) -> Grid {
              over the PEs."
                 .to_owned(),
         ]);
+    }
+    if is_estimated {
+        grid.notes
+            .push(format!("Of what is between two calls one in {} was kept: its rows are estimates.", profile.every));
     }
     grid
 }

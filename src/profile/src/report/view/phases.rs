@@ -59,19 +59,21 @@ pub(super) fn grid(profile: &Merged, options: &Options, symbols: &dyn Symbols) -
     for Phase { from, to, from_routine, to_routine, sum } in by_line(profile, symbols) {
         let pes = sum.pes().max(1);
         let (mean, most) = (sum.work_ns() as f64 / pes as f64, sum.most());
+        let about = |cell: Cell| if sum.is_estimated() { cell.about() } else { cell };
         grid.row([
             from.into(),
             to.into(),
             sum.times().div_ceil(pes).into(),
-            mean.into(),
-            most.0.into(),
+            about(mean.into()),
+            about(most.0.into()),
             Cell::Pe(most.1),
             Cell::Real(if most.0 > 0 { mean / most.0 as f64 } else { 1.0 }),
-            (sum.library_ns() as f64 / pes as f64).into(),
-            (sum.waits_ns() as f64 / pes as f64).into(),
-            sum.waited_ns().into(),
+            about((sum.library_ns() as f64 / pes as f64).into()),
+            about((sum.waits_ns() as f64 / pes as f64).into()),
+            about(sum.waited_ns().into()),
             sum.pes().into(),
-            Cell::Real(if run > 0.0 { sum.spent_ns() as f64 / run } else { 0.0 }),
+            // Those of several threads may be at a time.
+            Cell::Real(if run > 0.0 { (sum.spent_ns() as f64 / run).min(1.0) } else { 0.0 }),
             from_routine.into(),
             to_routine.into(),
         ]);
@@ -85,7 +87,10 @@ pub(super) fn grid(profile: &Merged, options: &Options, symbols: &dyn Symbols) -
         );
     }
     if profile.every > 1 {
-        grid.notes.push(format!("One in {} was kept and stands for the others.", profile.every));
+        grid.notes.push(format!(
+            "~ estimated: one in {} was kept and stands for the others, so that all together take what the PE took.",
+            profile.every
+        ));
     }
     grid
 }
