@@ -273,15 +273,16 @@ fn jobs_of_all_launchers_are_found() {
     let launchers = [launchers::hydra(), launchers::open_mpi()];
     let under = launchers.iter().filter_map(|launcher| Some(launcher.as_ref().ok()?.job(2).arg(&binary).arg("stand")));
     let alone = Job::new(&binary).arg("load");
-    let start = |job: Job| job.env("PELLUCID_SERVE", "/nowhere/s").limit(60).start();
-    let running: Vec<_> = under.chain([alone]).map(start).collect();
-    let exporter = Exporter::start("metrics-found-all", &[]);
-    let launched = |page: &str| {
-        let lines = page.lines().filter(|line| line.starts_with("shmem_job_pes{"));
-        let makers = system::processes(&binary);
-        lines.filter(|line| makers.iter().any(|pid| line.contains(&format!("-{pid}-")))).count()
+    let name = |number: usize| format!("found-{}-{number}", std::process::id());
+    let start = |(number, job): (usize, Job)| {
+        let job = job.env("PELLUCID_SERVE", "/nowhere/s").env("PELLUCID_JOB_ID", &name(number));
+        job.limit(60).start()
     };
-    wait_for("the jobs", || (launched(&exporter.metrics()) == running.len()).then_some(()));
+    let running: Vec<_> = under.chain([alone]).enumerate().map(start).collect();
+    let exporter = Exporter::start("metrics-found-all", &[]);
+    let is_there = |page: &str, number| page.contains(&format!("shmem_job_pes{{job_id=\"{}\"}}", name(number)));
+    let all = |page: String| (0..running.len()).all(|number| is_there(&page, number));
+    wait_for("the jobs", || all(exporter.metrics()).then_some(()));
     for one in &running {
         system::kill_group(one.pid());
     }

@@ -78,7 +78,7 @@ Paths: /metrics, / (what runs), /-/healthy, /sd (service discovery of
 Prometheus).
 
 Exit status: 0 ended with its job, 1 something could not be read or served, 2
-wrong usage; a signal that ends it is its status as of any program (143 SIGTERM).
+wrong usage; of a signal that ends it, as of any program (143 of SIGTERM).
 ";
 
 /// Formats by name.

@@ -107,7 +107,9 @@ impl Around<'_> {
             return Ok(open.clone());
         }
         if ours.is_some_and(|fd| (self.is_file)(fd as RawFd)) {
-            return Ok(Launcher::Oshrun);
+            // What names a port has been set since.
+            let by_port = pmi.filter(|found| matches!(found, Launcher::Pmi1(Given { door: Door::Port(..), .. })));
+            return Ok(by_port.unwrap_or(Launcher::Oshrun));
         }
         // What is left says at least what is wrong with it.
         let closed = ours.map(|_| Launcher::Oshrun);
@@ -239,6 +241,7 @@ mod tests {
         const PMIX: [&str; 2] = ["PMIX_NAMESPACE=a", "PMIX_RANK=0"];
         const OPEN: [&str; 3] = ["PMI_FD=5", "PMI_RANK=1", "PMI_SIZE=3"];
         const CLOSED: [&str; 3] = ["PMI_FD=9", "PMI_RANK=1", "PMI_SIZE=3"];
+        let port = Launcher::Pmi1(Given { door: Door::Port("a:1".into(), "2".into()), rank: None });
         const FIRST: [&str; 3] = ["PMI_FD=5", "PMI_RANK=0", "PMI_SIZE=3"];
         const SLURM: [&str; 3] = ["PMI_JOBID=1.0", "SLURM_MPI_TYPE=pmi2", "SLURM_PROCID=0"];
         for (variables, expected) in [
@@ -246,6 +249,7 @@ mod tests {
             ([&["PELLUCID_JOB_FD=6"], &PMIX[..]].concat(), Launcher::Oshrun),
             ([&["PELLUCID_JOB_FD=6"], &PMIX[..], &CLOSED].concat(), Launcher::Oshrun),
             ([&["PELLUCID_JOB_FD=6"], &OPEN[..]].concat(), pmi1(5, 1, 3)),
+            (vec!["PELLUCID_JOB_FD=6", "PMI_PORT=a:1", "PMI_ID=2"], port),
             ([&["PELLUCID_JOB_FD=9"], &PMIX[..]].concat(), Launcher::Pmix { rank: 0 }),
             ([&["PELLUCID_JOB_FD=9"], &OPEN[..]].concat(), pmi1(5, 1, 3)),
             (vec!["PELLUCID_JOB_FD=9"], Launcher::Oshrun),

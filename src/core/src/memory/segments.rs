@@ -104,14 +104,8 @@ pub fn establish(
     let data_len = data.map_or(0, |r| r.end - r.start);
     let own = (data_len as u64, elf::build_id());
     compare(job, pe, settings, heap_len, own)?;
-    // Objects of another executable may be elsewhere in as many bytes.
-    let differs = |other: &u32| job.pe(*other).data() != own;
-    if let Some(other) = job.pes().find(differs).filter(|_| data.is_some()) {
-        let theirs = job.pe(other).data().0;
-        notes.push(format!(
-            "static objects are not symmetric: PE {other} runs another executable (.data and .bss have {data_len} \
-             bytes here, {theirs} there)"
-        ));
+    if let Some(differs) = differing(job, own).filter(|_| data.is_some()) {
+        notes.push(differs);
         data = None;
     }
     let layout = Layout { pes: job.pes().len(), control: job.control_bytes(), heap: heap_len, data: data_len };
@@ -123,13 +117,13 @@ pub fn establish(
     if heap as usize != HEAP_AT {
         notes.push(format!("the symmetric heap is at {heap:p}, not at the common address {HEAP_AT:#x}"));
     }
+    let all = 0..job.pes().len();
     if let Some(range) = data {
         share_data(job, layout.data(mine), range, &parts)?;
-        for other in (0..job.pes().len()).filter(|other| *other != mine) {
-            show_constants(&executable, view as usize + layout.data(other), range, &parts)?;
-        }
+        let others = all.clone().filter(|other| *other != mine).map(|other| view as usize + layout.data(other));
+        show_constants(executable.as_ref(), others, range, &parts)?;
     }
-    let peers: Vec<Peer> = (0..job.pes().len())
+    let peers: Vec<Peer> = all
         .map(|other| {
             let data_len = data.map_or(0, |range| range.end - range.start);
             if other == mine {
@@ -152,6 +146,17 @@ pub fn establish(
         cores,
         notes,
     })
+}
+
+/// Who runs another executable, in words: its objects may be elsewhere in as many bytes.
+fn differing(job: &Job, own: (u64, u64)) -> Option<String> {
+    let other = job.pes().find(|other| job.pe(*other).data() != own)?;
+    Some(format!(
+        "static objects are not symmetric: PE {other} runs another executable (.data and .bss have {} bytes here, {} \
+         there)",
+        own.0,
+        job.pe(other).data().0
+    ))
 }
 
 impl Segments {
@@ -226,12 +231,18 @@ fn is_in(file: &File, constants: &elf::Range) -> bool {
     read.is_ok() && first == unsafe { *(constants.start as *const [u8; 256]) }
 }
 
-/// The constants between the data of another PE, whose pages are mapped at `at`: those of the executable, which is the
-/// same, to be read only.
+/// The constants between the data of other PEs, whose pages are mapped at these addresses: those of the executable,
+/// which is the same, to be read only.
 #[allow(unsafe_code)]
-fn show_constants(executable: &Option<File>, at: usize, all: elf::Range, parts: &[elf::Range]) -> Result<(), Fault> {
+fn show_constants(
+    executable: Option<&File>,
+    others: impl Iterator<Item = usize> + Clone,
+    all: elf::Range,
+    parts: &[elf::Range],
+) -> Result<(), Fault> {
     for part in parts {
-        if let (Some(file), Some(offset)) = (executable, part.constants_at) {
+        let (Some(file), Some(offset)) = (executable, part.constants_at) else { continue };
+        for at in others.clone() {
             let (at, bytes) = (at + (part.start - all.start), part.end - part.start);
             // SAFETY: pages of the view that no PE has any data in.
             unsafe { mmap::replace_by_constants(file.as_raw_fd(), offset, at, bytes)? };

@@ -29,7 +29,8 @@ pub enum Does {
     InLine,
     /// It was on no core, and did not stand in line for one.
     OffCore,
-    /// Threads that call the library were on no core, while others of the PE computed, or may have stood in line for one.
+    /// Threads that call the library were on no core, while others of the PE computed, or may have stood in line for
+    /// one.
     Beside,
     /// Some of each.
     Mixed,

@@ -78,7 +78,8 @@ fn of(agent: bool, host: &str, all: &[IpAddr], towards: Option<&Vec<IpAddr>>) ->
         // The daemon is a child of this process.
         towards = loopback().collect();
     }
-    let here = agent::is_here(host) || towards.iter().any(IpAddr::is_loopback);
+    let is_address = host.parse::<IpAddr>().is_ok();
+    let here = agent::is_here(host) && !is_address || towards.iter().any(IpAddr::is_loopback);
     if !here && !towards.is_empty() {
         return towards;
     }

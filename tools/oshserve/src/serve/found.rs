@@ -1,5 +1,5 @@
-//! Jobs that were not handed over: processes of this host that hold a segment, as `oshprof top` finds them. Who has made
-//! it, `oshrun` or under other launchers the first PE of the host, says when the job ends.
+//! Jobs that were not handed over: processes of this host that hold a segment, as `oshprof top` finds them. Who has
+//! made it, `oshrun` or under other launchers the first PE of the host, says when the job ends.
 
 use std::collections::HashSet;
 use std::fs::File;
