@@ -12,7 +12,6 @@ use pellucid_core::base::{Cause, Fault};
 use pellucid_core::os::library;
 use pellucid_core::runtime::{self, Start};
 use pellucid_profile::companion::{self, Companions, Destinations, VARIABLE};
-use pellucid_profile::model::End;
 use pellucid_profile::recorder;
 use pellucid_profile::segment::handover::{self, Handover};
 
@@ -103,8 +102,7 @@ pub fn end(status: i32, alone: bool) {
     if !alone {
         crate::profile_files::await_finalized(readers.segment);
     }
-    // Whoever gets here ends by itself, whatever the number.
-    let state = handover::state(status, [End::Exited(status)].into_iter());
+    let state = handover::state_by_itself(status);
     if let Some(handover) = readers.handover {
         handover.end(state);
     }

@@ -71,30 +71,20 @@ impl Destinations {
                 _ => words.push(word.to_owned()),
             }
         }
-        const TWICE: &str = "expected each of serve, file and push once";
         for word in words {
-            let is_twice = match word.split('=').next() {
-                Some("serve" | "on" | "1") => wanted.serve.is_some(),
-                Some("file") => wanted.file.is_some(),
-                Some("push") => wanted.push.is_some(),
-                _ => false,
-            };
-            if is_twice {
-                return Err(TWICE);
-            }
             match word.split_once('=') {
                 None => match word.as_str() {
-                    "serve" | "on" | "1" => wanted.serve = Some(String::new()),
-                    "push" => wanted.push = Some(BY_VARIABLES.to_owned()),
+                    "serve" | "on" | "1" => once(&mut wanted.serve, "")?,
+                    "push" => once(&mut wanted.push, BY_VARIABLES)?,
                     "forget" => wanted.forget = true,
                     "page" => wanted.page = true,
                     "" | "off" | "0" => {}
                     _ => return Err(EXPECTED),
                 },
                 Some((_, "")) => return Err(EXPECTED),
-                Some(("serve", address)) => wanted.serve = Some(address.to_owned()),
-                Some(("file", file)) => wanted.file = Some(file.to_owned()),
-                Some(("push", to)) => wanted.push = Some(to.to_owned()),
+                Some(("serve", address)) => once(&mut wanted.serve, address)?,
+                Some(("file", file)) => once(&mut wanted.file, file)?,
+                Some(("push", to)) => once(&mut wanted.push, to)?,
                 Some(_) => return Err(EXPECTED),
             }
         }
@@ -135,6 +125,14 @@ impl Destinations {
         let page = vec!["serve", "--job-on-stdin", "--linger", PAGE_LINGER, "--listen", "127.0.0.1:0", "--page"];
         let any = self.serve.is_some() || self.file.is_some() || self.push.is_some();
         [any.then_some(("metrics", metrics)), self.page.then_some(("dashboard", page))].into_iter().flatten().collect()
+    }
+}
+
+/// Takes a destination, of which there is one of each kind.
+fn once(place: &mut Option<String>, given: &str) -> Result<(), &'static str> {
+    match place.replace(given.to_owned()) {
+        None => Ok(()),
+        Some(_) => Err("expected each of serve, file and push once"),
     }
 }
 

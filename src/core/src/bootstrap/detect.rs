@@ -97,19 +97,21 @@ impl Around<'_> {
     /// own.
     fn innermost(&self) -> Result<Launcher, Fault> {
         let ours = self.number(JOB)?;
+        let is_open = ours.is_some_and(|fd| (self.is_file)(fd as RawFd));
         let pmi = self.pmi()?;
-        let is_open = |found: &&Launcher| match found {
-            Launcher::Pmi2 { door: Door::Descriptor(fd), .. }
-            | Launcher::Pmi1(Given { door: Door::Descriptor(fd), .. }) => (self.is_socket)(*fd),
+        let is_innermost = |found: &&Launcher| match found {
+            Launcher::Pmi2 { door, .. } | Launcher::Pmi1(Given { door, .. }) => match door {
+                Door::Descriptor(fd) => (self.is_socket)(*fd),
+                // Beside ours, it was named since.
+                Door::Port(..) => is_open,
+            },
             _ => false,
         };
-        if let Some(open) = pmi.as_ref().filter(is_open) {
-            return Ok(open.clone());
+        if let Some(innermost) = pmi.as_ref().filter(is_innermost) {
+            return Ok(innermost.clone());
         }
-        if ours.is_some_and(|fd| (self.is_file)(fd as RawFd)) {
-            // What names a port has been set since.
-            let by_port = pmi.filter(|found| matches!(found, Launcher::Pmi1(Given { door: Door::Port(..), .. })));
-            return Ok(by_port.unwrap_or(Launcher::Oshrun));
+        if is_open {
+            return Ok(Launcher::Oshrun);
         }
         // What is left says at least what is wrong with it.
         let closed = ours.map(|_| Launcher::Oshrun);

@@ -219,14 +219,10 @@ pub(super) fn leave_sample(op: u16, start: u64) -> u64 {
     let overhead = claim::sample_overhead() >> 8;
     let cell = slot.cell(op);
     let (raw_ns, overhead_ns) = (clock::scale_ns(ticks, mult), clock::scale_ns(overhead, mult));
-    let (row, now) = (row(slot, cell), start + ticks);
-    let claimed = slot.head.claimed_ns.load(Relaxed);
+    let (ns, now) = (raw_ns.saturating_sub(overhead_ns), start + ticks);
     let weight = u64::from(cell.gap.load(Relaxed)).max(1);
     let site = slot.tables.look.site.load(Relaxed);
-    let ns = raw_ns.saturating_sub(overhead_ns);
-    let room = claims::room(slot, row, (ns, weight), now);
-    add_sample(slot, cell, site, (raw_ns, overhead_ns), room.ns);
-    let took = slot.head.claimed_ns.load(Relaxed).wrapping_sub(claimed);
+    let took = claim_sample(slot, cell, site, (raw_ns, overhead_ns), now);
     let peer = (word >> 32) as i32;
     lines::note(slot, op, peer, weight, took);
     meetings::waited(slot, traits(op), took);
@@ -235,7 +231,6 @@ pub(super) fn leave_sample(op: u16, start: u64) -> u64 {
     let bytes = slot.tables.look.bytes.load(Relaxed);
     rates::note(slot, op, (peer, bytes as usize), stands, took);
     limit::note(slot, op, (peer, bytes), weight);
-    claims::note(slot, row, room, took);
     if limit::is_due(cell.samples.load(Relaxed)) {
         limit::look(slot, op, now);
     }
@@ -266,6 +261,18 @@ fn leave_traced(slot: &Slot, op: u16, start: u64, end: u64) {
     let peer = (current.load(Relaxed) >> 32) as i32;
     current.store(current_word(op, STATE_DONE, peer), Relaxed);
     trace::event(slot, op, peer.max(-1), start, end);
+}
+
+/// As [`add_sample`], of one that was taken at `now`: it claims what there is room for. Gives that, in nanoseconds.
+pub(super) fn claim_sample(slot: &Slot, cell: &Cell, site: u32, (raw_ns, overhead_ns): (u64, u64), now: u64) -> u64 {
+    let weight = u64::from(cell.gap.load(Relaxed)).max(1);
+    let row = row(slot, cell);
+    let before = slot.head.claimed_ns.load(Relaxed);
+    let room = claims::room(slot, row, (raw_ns.saturating_sub(overhead_ns), weight), now);
+    add_sample(slot, cell, site, (raw_ns, overhead_ns), room.ns);
+    let claimed = slot.head.claimed_ns.load(Relaxed).wrapping_sub(before);
+    claims::note(slot, row, room, claimed);
+    claimed
 }
 
 /// Adds a timed sample and draws when the next one is due. The sample claims at most `room_ns` for the calls that it

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use super::hot::{bump, bump32, elapsed, ticks};
-use super::{algorithms, claim, claims, cold, consumers, counted, hot, meetings, nbi, release, sites, timeline, tls};
+use super::{algorithms, claim, cold, consumers, counted, hot, meetings, nbi, release, sites, timeline, tls};
 use crate::clock;
 use crate::op::{COMPLETES, Operation, TIMED_IF_WAITS, TOGETHER, WAITS, traits};
 use crate::segment::layout::{
@@ -191,12 +191,8 @@ fn leave_sample(slot: &Slot, op: u16, start: u64, peer: i32) -> u64 {
     earn(slot, cell, row, now);
     let raw_ns = clock::scale_ns(took, mult) + overhead_ns;
     let site = head.site.load(Relaxed);
-    let claimed = head.claimed_ns.load(Relaxed);
-    let room = claims::room(slot, row, (raw_ns - overhead_ns, weight), now);
-    cold::add_sample(slot, cell, site, (raw_ns, overhead_ns), room.ns);
-    let claimed = head.claimed_ns.load(Relaxed).wrapping_sub(claimed);
+    let claimed = cold::claim_sample(slot, cell, site, (raw_ns, overhead_ns), now);
     meetings::waited(slot, traits(op), claimed);
-    claims::note(slot, row, room, claimed);
     timeline::tend(slot, op, start, now);
     meetings::met(slot, traits(op), peer, (start, now), weight);
     if traits(op) & WAITS != 0 {

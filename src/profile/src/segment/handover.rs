@@ -111,6 +111,11 @@ pub fn state(status: i32, mut ends: impl Iterator<Item = End>) -> &'static str {
     }
 }
 
+/// The same of a job that one of its PEs has ended by itself: no signal has, whatever the number.
+pub fn state_by_itself(status: i32) -> &'static str {
+    state(status, [End::Exited(status)].into_iter())
+}
+
 /// The user at the other end of a socket.
 ///
 /// # Errors

@@ -60,14 +60,16 @@ pub fn is_here(host: &str) -> bool {
         return address.is_loopback() || net::addresses().contains(&address);
     }
     let own = host_name();
-    let short = |name: &str| name.split('.').next().unwrap_or_default().to_ascii_lowercase();
     if host.eq_ignore_ascii_case("localhost") || host.eq_ignore_ascii_case(&own) {
         return true;
     }
-    // One of both with its domain: the other may be of another one.
-    short(host) == short(&own)
-        && (!host.contains('.')
-            || !own.contains('.') && net::resolve(host).iter().any(|it| net::addresses().contains(it)))
+    let short = |name: &str| name.split('.').next().unwrap_or_default().to_ascii_lowercase();
+    if short(host) != short(&own) || host.contains('.') && own.contains('.') {
+        return false;
+    }
+    // A name with a domain may be one of another domain than this host's.
+    let addresses = net::addresses();
+    !host.contains('.') || net::resolve(host).iter().any(|address| addresses.contains(address))
 }
 
 /// The command that starts a daemon.

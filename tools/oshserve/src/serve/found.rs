@@ -1,7 +1,7 @@
 //! Jobs that were not handed over: processes of this host that hold a segment, as `oshprof top` finds them. Who has
 //! made it, `oshrun` or under other launchers the first PE of the host, says when the job ends.
 
-use std::collections::HashSet;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
@@ -18,29 +18,23 @@ use crate::sys;
 pub fn jobs(known: &[Key], show_user: bool) -> Vec<Result<Tracked, std::io::Error>> {
     let is_mine = |pid: &u32| handover::user() == 0 || find::owner(*pid) == Some(handover::user());
     let is_known = |pid: &u32| known.iter().any(|(maker, ..)| maker == pid);
-    // A process that has gone, or hides its descriptors, has nothing to show.
-    let hold = |pid: u32| Some((pid, find::open_segment(pid).ok()??));
-    let holders: Vec<(u32, File)> =
-        find::processes().filter(|pid| is_mine(pid) && !is_known(pid)).filter_map(hold).collect();
-    let mut looked_at = HashSet::new();
-    let mut found = Vec::new();
-    for (_, file) in &holders {
-        // All PEs of a job hold the same one.
+    // By the file, which all PEs of a job hold: one of them, and who they are.
+    let mut held: BTreeMap<(u64, u64), (File, Vec<u32>)> = BTreeMap::new();
+    for pid in find::processes().filter(|pid| is_mine(pid) && !is_known(pid)) {
+        // A process that has gone, or hides its descriptors, has nothing to show.
+        let Ok(Some(file)) = find::open_segment(pid) else { continue };
         let Ok(facts) = file.metadata() else { continue };
-        if looked_at.insert((facts.dev(), facts.ino())) {
-            found.extend(open(file, &holders, known, show_user).transpose());
-        }
+        held.entry((facts.dev(), facts.ino())).or_insert_with(|| (file, Vec::new())).1.push(pid);
     }
-    found
+    held.into_values().filter_map(|(file, pids)| open(&file, &pids, known, show_user).transpose()).collect()
 }
 
-/// The job of a segment; `None`: it is known, or whoever has made it does not hold it.
-fn open(file: &File, holders: &[(u32, File)], known: &[Key], show_user: bool) -> std::io::Result<Option<Tracked>> {
+/// The job of a segment that these processes hold; `None`: it is known, or whoever has made it is not among them.
+fn open(file: &File, pids: &[u32], known: &[Key], show_user: bool) -> std::io::Result<Option<Tracked>> {
     let segment = Segment::map(file.as_fd())?;
-    let (this, ino) = (key(&segment), file.metadata()?.ino());
+    let this = key(&segment);
     let is_off = segment.header().off.load(Relaxed) != 0;
-    let holds = |(pid, file): &(u32, File)| *pid == this.0 && file.metadata().is_ok_and(|facts| facts.ino() == ino);
-    if is_off || known.contains(&this) || !sys::is_sealed(file.as_fd()) || !holders.iter().any(holds) {
+    if is_off || known.contains(&this) || !sys::is_sealed(file.as_fd()) || !pids.contains(&this.0) {
         return Ok(None);
     }
     let identity = identity(&segment, this.0, show_user);

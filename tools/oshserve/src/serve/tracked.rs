@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use pellucid_profile::live::{PeNow, State};
 use pellucid_profile::merge::{Following, Merged};
-use pellucid_profile::model::{End, Profile, Progress};
+use pellucid_profile::model::{Profile, Progress};
 use pellucid_profile::segment::{Segment, handover};
 use pellucid_profile::snapshot::{self, Outcome};
 
@@ -131,9 +131,8 @@ impl Tracked {
 
 /// How a job has ended, as far as one of its PEs has ended it.
 fn told(segment: &Segment) -> Option<&'static str> {
-    let status = segment.header().ended_with.load(Relaxed).checked_sub(1)? as i32;
-    // Whoever says so has ended by itself, whatever the number.
-    Some(handover::state(status, std::iter::once(End::Exited(status))))
+    let status = segment.header().ended_with.load(Relaxed).checked_sub(1)?;
+    Some(handover::state_by_itself(status as i32))
 }
 
 /// A job at one moment.
