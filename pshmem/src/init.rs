@@ -12,7 +12,7 @@ use pellucid_core::collectives::table;
 use pellucid_core::memory::heap;
 use pellucid_core::os::cgroup;
 use pellucid_core::os::crash::{self, Crashed};
-use pellucid_core::os::python;
+use pellucid_core::os::{python, signal_stack};
 use pellucid_core::runtime::{self, Level, Start};
 use pellucid_profile::recorder::{self, Mark, Stamp};
 use pellucid_profile::segment::{self, Segment};
@@ -253,7 +253,7 @@ fn profile(start: &Start) -> bool {
                 caller::prepare();
             }
             recorder::stack_source(caller::calls_into);
-            recorder::observe_threads(crash::cover_thread, crash::uncover_thread);
+            recorder::observe_threads(crash::cover_thread, signal_stack::uncover_thread);
             script_lines(start);
             recorder::network_source(|publish| {
                 runtime::network_counters().into_iter().for_each(|(name, value)| publish(name, value));

@@ -9,7 +9,7 @@ use std::cell::Cell;
 use std::ffi::c_void;
 
 use pellucid_core::base::{Cause, Fault};
-use pellucid_core::os::{reentry, stack};
+use pellucid_core::os::{reentry, signal_stack, stack};
 use pellucid_profile::op::OPS;
 use pellucid_profile::recorder;
 
@@ -114,7 +114,7 @@ impl Mark {
     /// caller's, and nobody has written there.
     pub fn is_there(mark: *const Mark) -> bool {
         let here = 0_u8;
-        if (&raw const here).addr() > mark.addr() && !stack::is_alternate() {
+        if (&raw const here).addr() > mark.addr() && signal_stack::current().is_none() {
             return false;
         }
         // SAFETY: on the stack of this thread, further out: mapped, whatever is there now.

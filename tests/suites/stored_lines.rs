@@ -84,6 +84,19 @@ fn a_program_that_was_rebuilt_or_is_gone_does_not_change_its_profile() {
     fs::remove_dir_all(&folder).unwrap();
 }
 
+/// Names as the program has them, where only the symbol table says them.
+#[test]
+fn functions_and_objects_of_cpp_have_their_names_without_debug_information() {
+    let folder = folder("cpp");
+    fs::write(folder.join("halo.cpp"), include_str!("../programs/profile/stored.cpp")).unwrap();
+    let compiler = Job::new(tree::tool("oshc++")).args(["-O1", "-o", "halo", "halo.cpp"]).directory(&folder);
+    compiler.run().expect_code(0);
+    Job::oshrun(2).args(["--profile", "--profile-dir", "p", "./halo"]).directory(&folder).run().expect_code(0);
+    says(&report(&folder, "callsites"), &["halo::Grid::exchange(int)"], &["_ZN"]);
+    says(&report(&folder, "addresses"), &["halo::counters"], &["_ZN"]);
+    fs::remove_dir_all(&folder).unwrap();
+}
+
 #[test]
 fn a_job_that_was_killed_has_its_lines() {
     let folder = folder("killed");

@@ -8,7 +8,9 @@ use std::ffi::CStr;
 
 use libc::Elf64_Sym;
 
-use super::objects::{DT_STRTAB, DT_SYMTAB, Object, PAGE};
+use pellucid_core::os::mmap::page;
+
+use super::objects::{DT_STRTAB, DT_SYMTAB, Object};
 
 const DT_HASH: i64 = 4;
 const DT_GNU_HASH: i64 = 0x6fff_fef5;
@@ -85,10 +87,11 @@ fn last(table: usize) -> usize {
 /// Writes entries (address, kind, value), whose pages are write-protected. Gives what was there.
 fn store(object: &Object, entries: Vec<(usize, u8, u64)>) -> Changed {
     let mut before = Vec::new();
-    for page in entries.chunk_by(|a, b| a.0 / PAGE == b.0 / PAGE) {
+    let page = page();
+    for some in entries.chunk_by(|a, b| a.0 / page == b.0 / page) {
         // The last entry may reach into the next page.
-        object.writable(page[0].0, page[page.len() - 1].0 + size_of::<Elf64_Sym>(), || {
-            for &(symbol, info, value) in page {
+        object.writable(some[0].0, some[some.len() - 1].0 + size_of::<Elf64_Sym>(), || {
+            for &(symbol, info, value) in some {
                 let symbol = symbol as *mut Elf64_Sym;
                 // SAFETY: an entry of the table, which is writable now.
                 unsafe {

@@ -4,9 +4,7 @@
 use std::ffi::CStr;
 
 use libc::{Elf64_Phdr, dl_phdr_info};
-
-/// Bytes of a page.
-pub const PAGE: usize = 4096;
+use pellucid_core::os::mmap::page;
 
 /// Tag of the dynamic section: names.
 pub const DT_STRTAB: i64 = 5;
@@ -85,12 +83,13 @@ impl Object {
     /// Runs `write` while what lies in `start..end`, within a page or two, may be written. Not where the kernel
     /// refuses.
     pub fn writable(&self, start: usize, end: usize, write: impl FnOnce()) {
-        let page = start & !(PAGE - 1);
-        let bytes = (end - page).next_multiple_of(PAGE);
-        let protection = self.protection(page, PAGE);
+        let size = page();
+        let first = start & !(size - 1);
+        let bytes = (end - first).next_multiple_of(size);
+        let protection = self.protection(first, size);
         let protect = |bits: i32| {
             // SAFETY: pages of a loaded object, which stay readable all the time.
-            unsafe { libc::mprotect(page as *mut _, bytes, bits) }
+            unsafe { libc::mprotect(first as *mut _, bytes, bits) }
         };
         let closed = protection & libc::PROT_WRITE == 0;
         if closed && protect(protection | libc::PROT_WRITE) != 0 {

@@ -6,7 +6,9 @@ use std::ffi::CStr;
 
 use libc::{Elf64_Rela, Elf64_Sym};
 
-use super::objects::{DT_STRTAB, DT_SYMTAB, Object, PAGE};
+use pellucid_core::os::mmap::page;
+
+use super::objects::{DT_STRTAB, DT_SYMTAB, Object};
 
 const DT_PLTRELSZ: i64 = 2;
 const DT_RELA: i64 = 7;
@@ -50,7 +52,8 @@ pub fn rewrite(object: &Object, meaning: impl Fn(&str) -> Option<usize>) {
         }
     }
     wanted.sort_unstable();
-    for slots in wanted.chunk_by(|a, b| a.0 / PAGE == b.0 / PAGE) {
+    let page = page();
+    for slots in wanted.chunk_by(|a, b| a.0 / page == b.0 / page) {
         store(object, slots);
     }
 }

@@ -3,11 +3,19 @@
 
 use std::io;
 
-/// Has the kernel map the pages now, and say so where it cannot instead of sending a signal later. Older kernels
-/// (before 5.14) map page by page at the first store.
+/// Bytes of the kernel's pages.
+fn page() -> usize {
+    // SAFETY: no precondition.
+    unsafe { libc::sysconf(libc::_SC_PAGESIZE) as usize }
+}
+
+/// Has the kernel map the pages that these bytes are in now, and say so where it cannot instead of sending a signal
+/// later. Older kernels (before 5.14) map page by page at the first store.
 pub(crate) fn populate(at: *mut u8, bytes: usize) -> io::Result<()> {
+    let before = at.addr() % page();
+    let first = at.wrapping_sub(before);
     // SAFETY: it changes nothing that is there; where nothing is mapped, it fails.
-    if unsafe { libc::madvise(at.cast(), bytes, libc::MADV_POPULATE_WRITE) } == 0 {
+    if unsafe { libc::madvise(first.cast(), before + bytes, libc::MADV_POPULATE_WRITE) } == 0 {
         return Ok(());
     }
     match io::Error::last_os_error() {
@@ -18,18 +26,13 @@ pub(crate) fn populate(at: *mut u8, bytes: usize) -> io::Result<()> {
 
 /// As [`populate`], the pages that this is in; nothing where it fails.
 pub(crate) fn populate_around<T>(part: &T) {
-    // SAFETY: no precondition.
-    let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize;
-    let begin = std::ptr::from_ref(part).cast::<u8>();
-    let before = begin.addr() % page;
-    let _ = populate(begin.wrapping_sub(before).cast_mut(), before + size_of::<T>());
+    let _ = populate(std::ptr::from_ref(part).cast_mut().cast(), size_of::<T>());
 }
 
 /// Visits the rows of a table in memory of a file on pages that were ever written, as far as the kernel says: to read
 /// the others would make them.
 pub(crate) fn visit_written<T>(rows: &[T], mut visit: impl FnMut(&T)) {
-    // SAFETY: no precondition.
-    let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize;
+    let page = page();
     let begin = rows.as_ptr().cast::<u8>();
     let before = begin.addr() % page;
     let mut are_there = vec![1_u8; (before + size_of_val(rows)).div_ceil(page)];

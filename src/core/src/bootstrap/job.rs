@@ -116,9 +116,12 @@ fn text(release: &[u8]) -> String {
     release[..end].escape_ascii().to_string()
 }
 
-const _: () = assert!(size_of::<Header>() <= mmap::PAGE && size_of::<Slot>() <= SLOT);
-const _: () = assert!(size_of::<KeyValues>() <= mmap::PAGE && align_of::<KeyValues>() <= mmap::PAGE);
-const _: () = assert!(size_of::<LastWords>() == mmap::PAGE);
+/// Bytes of the header, of the values of a PE, and of its last words.
+const PART: usize = 4096;
+
+const _: () = assert!(size_of::<Header>() <= PART && size_of::<Slot>() <= SLOT);
+const _: () = assert!(size_of::<KeyValues>() <= PART && align_of::<KeyValues>() <= PART);
+const _: () = assert!(size_of::<LastWords>() == PART);
 
 /// How far a PE has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -229,18 +232,18 @@ impl Job {
         // SAFETY: a zeroed stat is a valid value.
         let mut stat: libc::stat = unsafe { std::mem::zeroed() };
         // SAFETY: stat is writable.
-        if unsafe { libc::fstat(fd.as_raw_fd(), &raw mut stat) } != 0 || (stat.st_size as usize) < mmap::PAGE {
+        if unsafe { libc::fstat(fd.as_raw_fd(), &raw mut stat) } != 0 || (stat.st_size as usize) < PART {
             return Err(wrong("cannot be read"));
         }
-        let page = mmap::shared(fd.as_raw_fd(), 0, mmap::PAGE, None)?;
-        // SAFETY: the first page of the file exists (size checked above) and is mapped.
+        let page = mmap::shared(fd.as_raw_fd(), 0, PART, None)?;
+        // SAFETY: the header of the file exists (size checked above) and is mapped.
         let (magic, version, release, first, local, npes) = unsafe {
             let header = page.cast::<Header>();
             let numbers = ((*header).first, (*header).local, (*header).npes);
             ((*header).magic, (*header).version, (*header).release, numbers.0, numbers.1, numbers.2)
         };
-        // SAFETY: the page was mapped above and is not used any more.
-        unsafe { libc::munmap(page.cast(), mmap::PAGE) };
+        // SAFETY: the header was mapped above and is not used any more.
+        unsafe { libc::munmap(page.cast(), PART) };
         if magic != MAGIC {
             return Err(wrong("has another format"));
         }
@@ -287,22 +290,22 @@ impl Job {
     /// The slot of a PE of this host. Panics where `pe` is none of [`Self::pes`].
     pub fn pe(&self, pe: u32) -> Pe<'_> {
         assert!(self.pes().contains(&pe));
-        // SAFETY: slots lie behind the header page, one for each PE of the host; all fields are atomic.
-        Pe(unsafe { &*self.base.add(mmap::PAGE + (pe - self.first) as usize * SLOT).cast() })
+        // SAFETY: slots lie behind the header, one for each PE of the host; all fields are atomic.
+        Pe(unsafe { &*self.base.add(PART + (pe - self.first) as usize * SLOT).cast() })
     }
 
     /// The values of a PE of this host. Panics where `pe` is none of [`Self::pes`].
     pub(super) fn key_values(&self, pe: u32) -> &KeyValues {
         assert!(self.pes().contains(&pe));
-        // SAFETY: a page for each PE of the host lies behind the slots; all fields are atomic.
-        unsafe { &*self.base.add(slots_end(self.local) + (pe - self.first) as usize * mmap::PAGE).cast() }
+        // SAFETY: a part for each PE of the host lies behind the slots; all fields are atomic.
+        unsafe { &*self.base.add(slots_end(self.local) + (pe - self.first) as usize * PART).cast() }
     }
 
     /// What a PE of this host has to say before it ends the job. Panics where `pe` is none of [`Self::pes`].
     pub(super) fn last_words(&self, pe: u32) -> &LastWords {
         assert!(self.pes().contains(&pe));
-        let at = slots_end(self.local) + (self.local + pe - self.first) as usize * mmap::PAGE;
-        // SAFETY: a page for each PE of the host lies behind the values; all fields are atomic.
+        let at = slots_end(self.local) + (self.local + pe - self.first) as usize * PART;
+        // SAFETY: a part for each PE of the host lies behind the values; all fields are atomic.
         unsafe { &*self.base.add(at).cast() }
     }
 
@@ -419,15 +422,15 @@ impl Job {
 }
 
 fn slots_end(local: u32) -> usize {
-    mmap::round_up(mmap::PAGE + local as usize * SLOT, mmap::PAGE)
+    mmap::round_up(PART + local as usize * SLOT, PART)
 }
 
 fn words_end(local: u32) -> usize {
-    slots_end(local) + 2 * local as usize * mmap::PAGE
+    slots_end(local) + 2 * local as usize * PART
 }
 
 fn control_bytes(local: u32, npes: u32) -> usize {
-    words_end(local) + mmap::round_up(npes as usize, mmap::PAGE)
+    words_end(local) + mmap::round_up(npes as usize, PART)
 }
 
 /// What a PE tells the others and the launcher.

@@ -41,8 +41,8 @@ pub fn register() {
 pub(super) fn arm(fd: i32, parts: Vec<(usize, Range)>) -> Result<(), Fault> {
     let page = mmap::memfd(c"pellucid-fork")?;
     let raw = std::os::fd::AsRawFd::as_raw_fd(&page);
-    mmap::grow(raw, mmap::PAGE)?;
-    let word = mmap::shared(raw, 0, mmap::PAGE, None)?;
+    mmap::grow(raw, mmap::page())?;
+    let word = mmap::shared(raw, 0, mmap::page(), None)?;
     // SAFETY: a zeroed page that stays mapped for the life of the process.
     let copied = unsafe { &*word.cast::<AtomicU32>() };
     let _ = COPY.set(Copy { fd, parts, copied });

@@ -278,8 +278,9 @@ fn share_part(job: &Job, offset: usize, range: elf::Range, zeros: &mut Pagemap) 
     match zeros.touched() {
         // Never-touched zero pages stay holes in the file: a large .bss costs neither time nor memory.
         Some(touched) => {
-            for (page, _) in touched.enumerate().filter(|(_, touched)| *touched) {
-                copy(range.zero_from + page * mmap::PAGE, mmap::PAGE)?;
+            let page = mmap::page();
+            for (at, _) in touched.enumerate().filter(|(_, touched)| *touched) {
+                copy(range.zero_from + at * page, page)?;
             }
         }
         None => copy(range.zero_from, range.end - range.zero_from)?,

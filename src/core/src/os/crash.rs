@@ -6,8 +6,7 @@
 //! that; one that it sets up later takes the place of this one.
 #![allow(unsafe_code)]
 
-use super::{depth, futex, own_code, process, remains, stack};
-use std::cell::Cell;
+use super::{depth, futex, own_code, process, remains, signal_stack, stack};
 use std::ffi::{c_int, c_void};
 use std::mem::zeroed;
 use std::os::fd::RawFd;
@@ -128,7 +127,7 @@ static NOTE: OnceLock<Note> = OnceLock::new();
 pub fn install(signal: &'static AtomicU32, place: &'static Place, wake: Option<RawFd>) -> &'static Note {
     let owner = process::id();
     own_code::prepare();
-    reserve_stack();
+    signal_stack::reserve();
     let note = NOTE.get_or_init(|| Note { signal, place, wake, said: AtomicU32::new(0), owner });
     for number in CRASHES {
         // SAFETY: the structures are valid, and the handler is async-signal-safe.
@@ -144,60 +143,11 @@ pub fn install(signal: &'static AtomicU32, place: &'static Place, wake: Option<R
     note
 }
 
-/// Bytes of the stack of [`reserve_stack`], of which few are ever touched.
-const STACK: usize = 256 << 10;
-
-/// Gives the calling thread a stack for signals where it has none: a handler cannot run on one that has no room left.
-/// Null: it has one, or there is no memory.
-fn reserve_stack() -> *mut c_void {
-    // SAFETY: zeroes are a valid value; asks for the settings of this thread, then gives it memory that stays until it
-    // has other settings.
-    unsafe {
-        let mut known: libc::stack_t = zeroed();
-        let asked = libc::sigaltstack(std::ptr::null(), &raw mut known) == 0;
-        if !asked || known.ss_flags & libc::SS_DISABLE == 0 {
-            return std::ptr::null_mut();
-        }
-        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_STACK;
-        let memory = libc::mmap(std::ptr::null_mut(), STACK, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0);
-        if memory == libc::MAP_FAILED {
-            return std::ptr::null_mut();
-        }
-        let stack = libc::stack_t { ss_sp: memory, ss_flags: 0, ss_size: STACK };
-        libc::sigaltstack(&raw const stack, std::ptr::null_mut());
-        memory
-    }
-}
-
-thread_local! {
-    /// What [`cover_thread`] has reserved, or null.
-    static RESERVED: Cell<*mut c_void> = const { Cell::new(std::ptr::null_mut()) };
-}
-
 /// Has crashes of the calling thread noted as well where they are those of a stack without room. The main thread has
 /// that from [`install`] on. Makes system calls only.
 pub fn cover_thread() {
-    if NOTE.get().is_some() && !process::is_main_thread() && RESERVED.get().is_null() {
-        RESERVED.set(reserve_stack());
-    }
-}
-
-/// Takes back what [`cover_thread`] has reserved: the thread ends.
-pub fn uncover_thread() {
-    let reserved = RESERVED.replace(std::ptr::null_mut());
-    if reserved.is_null() {
-        return;
-    }
-    // SAFETY: as in `reserve_stack`. Where somebody else has given the thread another, this one is not in use either.
-    unsafe {
-        let mut known: libc::stack_t = zeroed();
-        if libc::sigaltstack(std::ptr::null(), &raw mut known) == 0 && known.ss_sp == reserved {
-            let none = libc::stack_t { ss_sp: std::ptr::null_mut(), ss_flags: libc::SS_DISABLE, ss_size: 0 };
-            if libc::sigaltstack(&raw const none, std::ptr::null_mut()) != 0 {
-                return;
-            }
-        }
-        libc::munmap(reserved, STACK);
+    if NOTE.get().is_some() {
+        signal_stack::cover_thread();
     }
 }
 
@@ -317,7 +267,7 @@ const END: usize = 64 << 10;
 /// on another stack then.
 fn overflows_stack(address: usize, pointer: usize) -> bool {
     let is_near = address.abs_diff(pointer) <= END;
-    stack::is_alternate()
+    signal_stack::current().is_some()
         && match depth::of_main_thread() {
             Some(own) => address < own.end && (is_near || pointer < own.start.saturating_add(END)),
             // What is below a stack cannot be used.

@@ -4,7 +4,7 @@
 //! the usual 8 KiB, would overwrite what lies below it, or crash there without a word.
 #![allow(unsafe_code)]
 
-use super::process;
+use super::{process, signal_stack};
 use crate::base::{Cause, Fault};
 use std::mem::zeroed;
 use std::ops::Range;
@@ -40,7 +40,7 @@ impl Stack {
         }
         let left = if (self.enough.saturating_sub(NEEDED)..self.top).contains(&here) {
             here - (self.enough - NEEDED)
-        } else if let Some(stack) = alternate().filter(|stack| stack.contains(&here)) {
+        } else if let Some(stack) = signal_stack::current().filter(|stack| stack.contains(&here)) {
             here - stack.start
         } else {
             // A stack of the program's own making.
@@ -92,16 +92,6 @@ fn main() -> Option<Range<usize>> {
     }
     let bytes = usize::try_from(limit.rlim_cur).unwrap_or(usize::MAX).min(MOST);
     Some(top.saturating_sub(bytes)..top)
-}
-
-/// The signal stack that the calling thread is on.
-fn alternate() -> Option<Range<usize>> {
-    // SAFETY: zeroes are a valid value.
-    let mut stack: libc::stack_t = unsafe { zeroed() };
-    // SAFETY: asks for the settings of this thread.
-    let known = unsafe { libc::sigaltstack(std::ptr::null(), &raw mut stack) } == 0;
-    let start = stack.ss_sp.addr();
-    (known && stack.ss_flags & libc::SS_ONSTACK != 0).then(|| start..start + stack.ss_size)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The writable data of the main executable, and which executable it is, as its program headers describe it.
 #![allow(unsafe_code)]
 
-use super::mmap::{PAGE, round_up};
+use super::mmap::{self, round_up};
 use std::sync::OnceLock;
 
 /// A page-aligned range of addresses.
@@ -59,7 +59,7 @@ pub fn parts() -> Vec<Segment> {
 }
 
 fn find() -> Found {
-    let mut found = Found::default();
+    let mut found = Found { page: mmap::page(), ..Found::default() };
     // SAFETY: the callback only touches `found`, which outlives the call.
     unsafe { libc::dl_iterate_phdr(Some(first_object), (&raw mut found).cast()) };
     found
@@ -94,6 +94,8 @@ fn build_id_in(mut notes: &[u8]) -> u64 {
 
 #[derive(Default)]
 struct Found {
+    /// Bytes of the kernel's pages.
+    page: usize,
     done: bool,
     build_id: u64,
     writable: Vec<Segment>,
@@ -139,7 +141,7 @@ fn choose(found: &Found) -> Vec<Range> {
     let mut groups: Vec<Vec<Range>> = Vec::new();
     for range in writable_ranges(found) {
         let before = groups.last_mut().and_then(|group| {
-            let between = constants_between(&found.fixed, group.last()?.end, range.start)?;
+            let between = constants_between(found, group.last()?.end, range.start)?;
             group.extend(between);
             Some(group)
         });
@@ -156,16 +158,17 @@ fn choose(found: &Found) -> Vec<Range> {
 fn writable_ranges(found: &Found) -> Vec<Range> {
     let mut ranges: Vec<Range> = Vec::new();
     for segment in &found.writable {
-        let mut start = segment.addr & !(PAGE - 1);
-        let end = round_up(segment.addr + segment.memory, PAGE);
+        let page = found.page;
+        let mut start = segment.addr & !(page - 1);
+        let end = round_up(segment.addr + segment.memory, page);
         for protected in &found.relro {
             // The loader protects whole pages only, rounding the end down: what shares the last page stays writable.
-            let protected_end = (protected.addr + protected.memory) & !(PAGE - 1);
-            if protected.addr & !(PAGE - 1) <= start && protected_end > start {
+            let protected_end = (protected.addr + protected.memory) & !(page - 1);
+            if protected.addr & !(page - 1) <= start && protected_end > start {
                 start = protected_end.min(end);
             }
         }
-        let zero_from = round_up(segment.addr + segment.file, PAGE).clamp(start, end);
+        let zero_from = round_up(segment.addr + segment.file, page).clamp(start, end);
         match ranges.last_mut() {
             Some(last) if last.end >= start && end > last.end => {
                 last.end = end;
@@ -179,12 +182,12 @@ fn writable_ranges(found: &Found) -> Vec<Range> {
 }
 
 /// The constants between two addresses. `None`: there is code, or too much of nothing.
-fn constants_between(fixed: &[Segment], from: usize, to: usize) -> Option<Vec<Range>> {
+fn constants_between(found: &Found, from: usize, to: usize) -> Option<Vec<Range>> {
     let mut between: Vec<Range> = Vec::new();
     let mut at = from;
-    for segment in fixed.iter().filter(|s| s.addr < to && s.addr + s.memory > from) {
-        let start = (segment.addr & !(PAGE - 1)).max(at);
-        let end = round_up(segment.addr + segment.memory, PAGE).min(to);
+    for segment in found.fixed.iter().filter(|s| s.addr < to && s.addr + s.memory > from) {
+        let start = (segment.addr & !(found.page - 1)).max(at);
+        let end = round_up(segment.addr + segment.memory, found.page).min(to);
         if segment.is_code || start - at > NEAR {
             return None;
         }
@@ -211,7 +214,7 @@ mod tests {
 
     fn of(writable: &[Segment], fixed: &[Segment], relro: &[Segment]) -> Vec<Range> {
         let (writable, fixed, relro) = (writable.to_vec(), fixed.to_vec(), relro.to_vec());
-        choose(&Found { done: true, build_id: 0, writable, fixed, relro })
+        choose(&Found { page: 4096, done: true, build_id: 0, writable, fixed, relro })
     }
 
     #[test]
@@ -253,8 +256,22 @@ mod tests {
         assert_eq!(of(&[constants]), [range(0x3000, 0x5000, 0x5000), between, range(0x20_6000, 0x30_7000, 0x30_7000)]);
         // An object that is aligned to 2 MiB.
         let aligned = [seg(0x3db0, 0x2a0, 0x2a0), seg(0x20_0000, 0x40_0000, 0)];
-        let found = Found { writable: aligned.to_vec(), ..Found::default() };
+        let found = Found { page: 4096, writable: aligned.to_vec(), ..Found::default() };
         assert_eq!(choose(&found), [range(0x3000, 0x5000, 0x5000), range(0x20_0000, 0x60_0000, 0x20_0000)]);
+    }
+
+    #[test]
+    fn ranges_are_of_the_pages_that_the_kernel_has() {
+        let writable = vec![seg(0x1_3db8, 0x3_0000, 0x300)];
+        let found = |page| Found {
+            page,
+            writable: writable.clone(),
+            relro: vec![seg(0x1_3db8, 0x248, 0x248)],
+            ..Found::default()
+        };
+        assert_eq!(choose(&found(0x1000)), [range(0x1_4000, 0x4_4000, 0x1_5000)]);
+        // What shares its page with constants is as writable as they are.
+        assert_eq!(choose(&found(0x1_0000)), [range(0x1_0000, 0x5_0000, 0x2_0000)]);
     }
 
     #[test]

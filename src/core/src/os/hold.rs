@@ -197,8 +197,8 @@ mod tests {
     fn stores_wait_for_the_end() {
         let fd = mmap::memfd(c"hold").expect("memory");
         let raw = std::os::fd::AsRawFd::as_raw_fd(&fd);
-        mmap::grow(raw, mmap::PAGE).expect("a page");
-        let page = mmap::shared(raw, 0, mmap::PAGE, None).expect("a page");
+        mmap::grow(raw, mmap::page()).expect("a page");
+        let page = mmap::shared(raw, 0, mmap::page(), None).expect("a page");
         // SAFETY: a zeroed page that stays mapped.
         let words = unsafe { std::slice::from_raw_parts(page.cast::<AtomicUsize>(), 2) };
         std::thread::scope(|scope| {
@@ -211,7 +211,7 @@ mod tests {
                 std::thread::yield_now();
             }
             for _ in 0..20 {
-                let pages = page as usize..page as usize + mmap::PAGE;
+                let pages = page as usize..page as usize + mmap::page();
                 let hold = Hold::begin(vec![pages]);
                 let is_held = hold.action.is_some();
                 let before = words[0].load(Ordering::Relaxed);

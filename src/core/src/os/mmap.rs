@@ -5,8 +5,15 @@ use super::standard;
 use crate::base::{Cause, Fault, env};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
-/// Bytes of a page.
-pub const PAGE: usize = 4096;
+/// Bytes of the largest pages that kernels have (those of aarch64 may have 64 KiB). What is mapped by itself begins at a
+/// multiple of it in its file, so that a job's memory is laid out alike everywhere.
+pub const GRANULE: usize = 64 << 10;
+
+/// Bytes of the kernel's pages.
+pub fn page() -> usize {
+    // SAFETY: no memory is involved.
+    unsafe { libc::sysconf(libc::_SC_PAGESIZE) as usize }
+}
 
 /// `n` rounded up to a multiple of `to`, a power of two.
 pub const fn round_up(n: usize, to: usize) -> usize {
@@ -25,12 +32,11 @@ pub fn last_error(what: &'static str) -> Fault {
 
 /// Fault: the system's pages are larger than those that the memory of a job is laid out in.
 pub fn check_page() -> Result<(), Fault> {
-    // SAFETY: no memory is involved.
-    let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
-    if page == PAGE as libc::c_long {
+    let page = page();
+    if GRANULE.is_multiple_of(page) {
         return Ok(());
     }
-    let text = format!("the kernel's pages have {page} bytes: kernels with pages of {PAGE} are supported");
+    let text = format!("the kernel's pages have {page} bytes: kernels with pages of up to {GRANULE} are supported");
     Err(Fault::from(Cause::Startup(text)))
 }
 
@@ -72,14 +78,14 @@ pub fn grow(fd: RawFd, bytes: usize) -> Result<(), Fault> {
     Ok(())
 }
 
-/// As [`grow`], while others may do the same: the file never becomes shorter. Its last page is nobody else's.
+/// As [`grow`], while others may do the same: the file never becomes shorter. Its last [`GRANULE`] is nobody else's.
 pub fn extend(fd: RawFd, bytes: usize) -> Result<(), Fault> {
     check_limit(bytes)?;
     // SAFETY: one byte of this function's.
     if unsafe { libc::pwrite(fd, [0u8].as_ptr().cast(), 1, (bytes - 1) as libc::off_t) } != 1 {
         return Err(last_error("growth of the job's memory file"));
     }
-    release(fd, (bytes - 1) & !(PAGE - 1), PAGE);
+    release(fd, (bytes - 1) & !(GRANULE - 1), GRANULE);
     Ok(())
 }
 
@@ -146,11 +152,11 @@ fn map_aligned(fd: RawFd, offset: usize, len: usize, (at, align): (usize, usize)
         return map(fd, offset, len, None, flags);
     }
     let (begin, at) = (range as usize, (range as usize).next_multiple_of(align));
-    let end = round_up(at + len, PAGE).min(begin + whole);
+    let end = round_up(at + len, page()).min(begin + whole);
     // SAFETY: parts of the range, which is this function's: what is left before and behind goes, and the file replaces
     // the rest.
     let mapped = unsafe {
-        for (from, to) in [(begin, at), (end, round_up(begin + whole, PAGE))] {
+        for (from, to) in [(begin, at), (end, round_up(begin + whole, page()))] {
             if to > from {
                 libc::munmap(from as *mut _, to - from);
             }

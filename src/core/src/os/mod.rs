@@ -35,6 +35,7 @@ pub mod random;
 pub mod reentry;
 pub mod remains;
 pub mod signal;
+pub mod signal_stack;
 pub mod socket;
 pub mod stack;
 pub mod stall;

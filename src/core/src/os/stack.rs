@@ -100,15 +100,6 @@ pub fn calls_into(calls: &mut [usize]) -> usize {
     count
 }
 
-/// Whether the calling thread is on the stack that signal handlers may have to themselves.
-#[cold]
-pub fn is_alternate() -> bool {
-    // SAFETY: plain data.
-    let mut stack: libc::stack_t = unsafe { std::mem::zeroed() };
-    // SAFETY: asks for the settings of this thread.
-    unsafe { libc::sigaltstack(std::ptr::null(), &raw mut stack) == 0 && stack.ss_flags & libc::SS_ONSTACK != 0 }
-}
-
 /// Prints the stack of the calling thread on standard error: a line a function, and that of Python where it runs.
 /// `name` gives the source lines that are known of some calls, each a file and the address that it returns to.
 #[cold]
@@ -171,6 +162,7 @@ fn place(at: usize) -> Option<(String, usize, Option<String>)> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::signal_stack;
     use super::*;
     use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -178,7 +170,7 @@ mod tests {
     fn a_handler_is_seen() {
         static SEEN: AtomicBool = AtomicBool::new(false);
         extern "C" fn handler(_: c_int) {
-            SEEN.store(is_in_handler() && !is_alternate(), Ordering::Relaxed);
+            SEEN.store(is_in_handler() && signal_stack::current().is_none(), Ordering::Relaxed);
         }
         assert!(!is_in_handler());
         // SAFETY: a handler of this test, for a signal that it sends to itself.

@@ -27,9 +27,11 @@ static RELEASES: AtomicPtr<Releases> = AtomicPtr::new(std::ptr::null_mut());
 /// Maps the releases of the host, which all its PEs write. Stays as long as the process; where it cannot be, they are
 /// not known.
 pub(super) fn map(fd: RawFd) {
-    let offset = HEADER_BYTES + std::mem::offset_of!(Region, releases);
-    if let Ok(mapping) = Mapping::new(fd, offset, size_of::<Releases>(), true) {
-        RELEASES.store(mapping.leak().cast(), Release);
+    // From the region on: pages may be larger than what is before them.
+    let before = std::mem::offset_of!(Region, releases);
+    if let Ok(mapping) = Mapping::new(fd, HEADER_BYTES, before + size_of::<Releases>(), true) {
+        // SAFETY: within what is mapped.
+        RELEASES.store(unsafe { mapping.leak().add(before) }.cast(), Release);
     }
 }
 

@@ -43,12 +43,13 @@ impl Symbols for Resolver {
         if frames.iter().all(|frame| frame.function.is_empty())
             && let Some(symbol) = loader.find_symbol_info(address)
         {
-            // Without debug information there is the symbol table.
+            // Without debug information there is the symbol table, with names as compilers make them.
+            let name = addr2line::demangle_auto(symbol.name().into(), None);
             let line = frames.pop().unwrap_or_default();
             // What is asked for is the byte before an address that is returned to.
             let offset = format!("+{:#x}", address + 1 - symbol.address());
             let offset = if self.offsets && line.file.is_empty() { offset } else { String::new() };
-            frames = vec![Frame { function: format!("{}{offset}", symbol.name()), ..line }];
+            frames = vec![Frame { function: format!("{name}{offset}"), ..line }];
         }
         frames
     }
@@ -57,7 +58,8 @@ impl Symbols for Resolver {
         let mut loaded = self.loaded.borrow_mut();
         let loader = loaded.entry(path.to_owned()).or_insert_with(|| Loader::new(path).ok()).as_ref()?;
         let symbol = loader.find_symbol_info(address)?;
-        Some((symbol.name().to_owned(), address - symbol.address()))
+        let name = addr2line::demangle_auto(symbol.name().into(), None);
+        Some((name.into_owned(), address - symbol.address()))
     }
 }
 

@@ -24,7 +24,7 @@ use crate::size::{DISTANCES, Distance, SIZE_CLASSES, size_class};
 /// First eight bytes of a segment.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"PELLPROF");
 /// Version of this layout. Readers and writers of another version refuse the segment.
-pub const VERSION: u32 = 37;
+pub const VERSION: u32 = 38;
 
 /// Threads of a PE that can record into a slot of their own at the same time.
 pub const SLOTS: usize = 256;
@@ -435,10 +435,12 @@ pub struct Region {
     pub slots: [Slot; SLOTS + 1],
 }
 
-/// Bytes of the header.
-pub const HEADER_BYTES: usize = size_of::<Header>();
-/// Bytes of a region.
-pub const REGION_BYTES: usize = size_of::<Region>();
+/// Bytes of the largest pages that kernels have: what is mapped by itself begins at a multiple of it.
+const LARGEST_PAGE: usize = 64 << 10;
+/// Bytes of the header, with those that keep what follows where pages begin.
+pub const HEADER_BYTES: usize = size_of::<Header>().next_multiple_of(LARGEST_PAGE);
+/// Bytes from one region to the next.
+pub const REGION_BYTES: usize = size_of::<Region>().next_multiple_of(LARGEST_PAGE);
 
 /// Bytes of a segment with this many regions.
 pub const fn segment_bytes(local_pes: u32) -> usize {
@@ -455,7 +457,7 @@ const _: () = {
     assert!((std::mem::offset_of!(Slot, rows) + Row::BEFORE_PAGE).is_multiple_of(PAGE));
     assert!(SLOT_BYTES.is_multiple_of(PAGE) && std::mem::offset_of!(Region, slots).is_multiple_of(PAGE));
     assert!(size_of::<Slot>() == SLOT_BYTES);
-    assert!(REGION_BYTES == 4096 + size_of::<Names>() + size_of::<Releases>() + (SLOTS + 1) * SLOT_BYTES);
+    assert!(size_of::<Region>() == 4096 + size_of::<Names>() + size_of::<Releases>() + (SLOTS + 1) * SLOT_BYTES);
     assert!(ROWS >= 224);
     assert!(std::mem::offset_of!(Slot, cells) == 128);
     assert!(std::mem::offset_of!(Cell, countdown) == 64);

@@ -114,8 +114,8 @@ impl Source {
 /// What page a space gets: those of a pool, and bytes from one member's part to the next one's.
 fn shape(wish: &Wish) -> Result<(bool, usize), Failed> {
     let page = wish.page;
-    if page <= mmap::PAGE {
-        let align = if wish.bytes >= ALIGN { ALIGN } else { mmap::PAGE };
+    if page <= mmap::page() {
+        let align = if wish.bytes >= ALIGN { ALIGN } else { mmap::GRANULE };
         return Ok((false, mmap::round_up(wish.bytes, align)));
     }
     match huge::pool(page) {
@@ -137,7 +137,7 @@ pub(super) fn take(wish: &Wish, count: usize) -> Result<Source, Failed> {
             Err(_) => fail(What::Room, libc::EFBIG),
         };
     }
-    let align = if stride.is_multiple_of(ALIGN) { ALIGN } else { mmap::PAGE };
+    let align = if stride.is_multiple_of(ALIGN) { ALIGN } else { mmap::GRANULE };
     match JOB.get().map(|job| job.take(bytes, align)) {
         Some(Ok(at)) => Ok(Source { at, bytes, file: None }),
         _ => fail(What::Room, libc::EFBIG),
@@ -159,7 +159,7 @@ pub(super) fn map(
     // The first has found out which pages there are: they may be gone from the pool since.
     let stride = match &opened {
         Some(_) => mmap::round_up(wish.bytes, wish.page),
-        None if wish.page > mmap::PAGE => mmap::round_up(wish.bytes, wish.page),
+        None if wish.page > mmap::page() => mmap::round_up(wish.bytes, wish.page),
         None => shape(wish)?.1,
     };
     let (fd, start) = opened.as_ref().map_or((job.fd(), at as usize), |file| (file.as_raw_fd(), 0));
@@ -186,7 +186,7 @@ pub(super) fn map(
         }
     };
     let pages = Pages { own, view, stride, count };
-    if wish.page > mmap::PAGE && opened.is_none() {
+    if wish.page > mmap::page() && opened.is_none() {
         // SAFETY: mapped above.
         unsafe {
             huge::advise(own, stride);
