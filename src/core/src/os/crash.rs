@@ -180,7 +180,9 @@ impl Note {
 
 /// The handler. It gives the signal its default back, and has it come once more.
 extern "C" fn crashed(number: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
-    // SAFETY: system calls only, on valid structures; errno is kept, since the program goes on after this for a moment.
+    // SAFETY: system calls on valid structures, and a walk of the stack; errno is kept, since the program goes on after
+    // this for a moment. The walk takes no lock with glibc from 2.35 on; with older ones it waits for a thread that is
+    // loading a library.
     unsafe {
         let errno = *libc::__errno_location();
         let mut action: libc::sigaction = zeroed();

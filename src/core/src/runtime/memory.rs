@@ -5,8 +5,8 @@ use crate::base::{Cause, Fault};
 use crate::collectives::sync_unchecked;
 use crate::context::order;
 use crate::memory::Map;
-use crate::memory::allocator::GRANULE;
-use crate::memory::heap::Heap;
+use crate::memory::allocator::{GRANULE, Room};
+use crate::memory::heap::{Heap, LARGEST_ALIGN};
 use crate::os::cpu;
 use crate::team::check::{Arg, check_matching, place};
 use crate::team::contribution::Kind;
@@ -44,7 +44,7 @@ fn allocate(wish: Wish) -> Result<*mut c_void, Fault> {
     check_matching(world(), &world().world, Kind::Allocate, arguments)?;
     let object = if zeroed { heap.allocate_zeroed(size) } else { heap.allocate(size, align) };
     if object.is_null() {
-        no_room(heap, wish.routine, size);
+        no_room(heap, wish.routine, size, align);
     }
     done()?;
     Ok(object.cast())
@@ -60,29 +60,47 @@ fn done() -> Result<(), Fault> {
 
 /// What a program that does not look at null pointers should be told, once.
 #[cold]
-fn no_room(heap: &Heap, routine: &str, size: usize) {
+fn no_room(heap: &Heap, routine: &str, size: usize, align: usize) {
     static TOLD: AtomicBool = AtomicBool::new(false);
     if map().me != 0 || TOLD.swap(true, Ordering::Relaxed) {
         return;
     }
     let room = heap.room();
-    let wanted = (room.len - room.free).saturating_add(size).saturating_add(size / 8).max(room.len.saturating_mul(2));
-    let mebibytes = wanted.div_ceil(1 << 20);
-    let memory = cpu::memory_bytes();
-    let pes = map().local_pes.max(1) as usize;
-    let advice = if memory > 0 && wanted.saturating_mul(pes) > memory {
-        let memory = memory >> 20;
-        format!("A heap of {mebibytes} MiB on each of {pes} PEs is more than this host's {memory} MiB of memory")
-    } else {
-        format!("Try SHMEM_SYMMETRIC_SIZE={mebibytes}m or oshrun --heap {mebibytes}m")
+    let wanted = match size {
+        usize::MAX => "as many bytes".to_string(),
+        _ if align > GRANULE => format!("{size} bytes at a multiple of {align}"),
+        _ => format!("{size} bytes"),
     };
     crate::say!(
-        "pellucid: PE 0: {routine} returns null: no room for {size} bytes. Of the {} bytes of symmetric heap {} are \
-         free, the largest gap has {}. {advice}",
+        "pellucid: PE 0: {routine} returns null: no room for {wanted}. Of the {} bytes of symmetric heap {} are free, \
+         the largest gap has {}. {}",
         room.len,
         room.free,
-        room.largest
+        room.largest,
+        advice(room, size, align)
     );
+}
+
+/// What makes room for an object.
+fn advice(room: Room, size: usize, align: usize) -> String {
+    if align > LARGEST_ALIGN {
+        return format!("Heaps begin at multiples of {LARGEST_ALIGN}: no object can be aligned to more");
+    }
+    let beyond = if align > GRANULE { align } else { 0 };
+    let most = (room.len - room.free).saturating_add(size).saturating_add(size / 8).saturating_add(beyond);
+    let wanted = most.max(room.len.saturating_mul(2));
+    if wanted == usize::MAX {
+        return "That is more than there are addresses".into();
+    }
+    let (mebibytes, memory) = (wanted.div_ceil(1 << 20), cpu::memory_bytes());
+    let pes = map().local_pes.max(1) as usize;
+    if memory > 0 && wanted.saturating_mul(pes) > memory {
+        let memory = memory >> 20;
+        return format!(
+            "A heap of {mebibytes} MiB on each of {pes} PEs is more than this host's {memory} MiB of memory"
+        );
+    }
+    format!("Try SHMEM_SYMMETRIC_SIZE={mebibytes}m or oshrun --heap {mebibytes}m")
 }
 
 /// `size` bytes of symmetric heap; null where there is no room.
@@ -150,7 +168,7 @@ pub fn realloc(ptr: *mut c_void, size: usize) -> Result<*mut c_void, Fault> {
     done()?;
     let object = heap.resize(ptr as usize, size)?;
     if object.is_null() {
-        no_room(heap, "shmem_realloc", size);
+        no_room(heap, "shmem_realloc", size, GRANULE);
     }
     done()?;
     Ok(object.cast())

@@ -1,6 +1,9 @@
 //! The paths that few recorded calls take: samples, first calls, threads without a slot of their own.
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{
+    AtomicU64,
+    Ordering::{Relaxed, Release},
+};
 
 use super::claim::{self, Place};
 use super::hot::{add_exact, bump, counted_bytes, elapsed, ticks as ticks_of, uses_counter};
@@ -77,7 +80,7 @@ pub(super) fn begin(slot: &Slot, left: u32, addr: usize, bytes: usize, site: u32
     current.addr.store(addr as u64, Relaxed);
     current.bytes.store(bytes as u64, Relaxed);
     // Entered and traced: inside, as a timed call is.
-    current.word.store(word & !(0xffff << 16) | STATE_INSIDE << 16, Relaxed);
+    current.word.store(word & !(0xffff << 16) | STATE_INSIDE << 16, Release);
     look.addr.store(addr as u64, Relaxed);
     look.bytes.store(bytes as u64, Relaxed);
     let start = if is_sample { begin_sample(slot, site) | SAMPLE } else { (now & !(SAMPLE | FIRST)).max(4) };
@@ -144,7 +147,7 @@ fn enter_first(slot: &Slot, op: u16, peer: i32, addr: usize, bytes: usize, kind:
     let each_timed =
         kind == Timing::Timed || (kind == Timing::Sized && !head.is_sampled(peer, bytes)) || trace::is_on();
     let state = if each_timed { STATE_INSIDE } else { STATE_ENTERED };
-    head.current.word.store(current_word(op, state, peer), Relaxed);
+    head.current.word.store(current_word(op, state, peer), Release);
     let site = if kind == Timing::Timed {
         sites::note(slot, op, peer, addr, bytes)
     } else {

@@ -1,7 +1,7 @@
 //! The next call of a kind that was counted a moment ago ([`super::recent`]). Partners that meet again and again wait
 //! for each other's counting, too.
 
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::Ordering::{Relaxed, Release};
 
 use super::hot::{bump, bump32};
 use super::recent::Rows;
@@ -47,7 +47,7 @@ pub(super) fn again(slot: &Slot, algorithm: Option<u8>) -> bool {
     }
     let is_end_kept = rows.team.is_some_and(|team| meetings::met_in_passing(slot, team, bytes, rows.site_number));
     let (op, peer) = (word as u16, (word >> 32) as i32);
-    current.word.store(current_word(op, STATE_INSIDE, peer) | if is_end_kept { END_KEPT } else { 0 }, Relaxed);
+    current.word.store(current_word(op, STATE_INSIDE, peer) | if is_end_kept { END_KEPT } else { 0 }, Release);
     true
 }
 

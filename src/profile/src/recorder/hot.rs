@@ -1,6 +1,9 @@
 //! The paths that every recorded call takes.
 
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{
+    AtomicU32, AtomicU64,
+    Ordering::{Relaxed, Release},
+};
 use std::time::Duration;
 
 use super::{cold, consumers, counting, heap, meetings, nbi, rates, release, sites, slow_wait, timeline, tls, waits};
@@ -287,7 +290,8 @@ fn enter_timed(slot: &Slot, op: u16, peer: i32, addr: usize, bytes: usize, site:
     // Even: see `waits`.
     let start = ticks(&slot.head) & !1;
     current.start.store(start, Relaxed);
-    current.word.store(current_word(op, STATE_INSIDE, peer), Relaxed);
+    // Last: whoever reads it reads what was stored before.
+    current.word.store(current_word(op, STATE_INSIDE, peer), Release);
     start
 }
 

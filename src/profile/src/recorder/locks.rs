@@ -97,26 +97,21 @@ fn taken(region: &Region, slot: &Slot, lock: u64) {
     row.since.store(now, Relaxed);
     let by = &slot.tables.waited.released_by;
     by.store(0, Relaxed);
-    let Some(last) = released(lock).filter(|last| last.lock.load(Acquire) == lock) else { return };
-    let (at, releaser) = (last.at.load(Relaxed), last.by.load(Relaxed));
+    let Some([at, releaser, key, held_before]) = released(lock).and_then(|last| last.of(lock)) else { return };
     if at > start && releaser as u32 != slot.head.pe.load(Relaxed) as u32 + 1 {
         bump(&row.contended, 1);
         bump(&row.handovers, 1);
         bump(&row.handover, now.saturating_sub(at));
-        slot.tables.waited.release_key.store(last.key.load(Relaxed), Relaxed);
-        slot.tables.waited.release_held.store(last.held.load(Relaxed), Relaxed);
+        slot.tables.waited.release_key.store(key, Relaxed);
+        slot.tables.waited.release_held.store(held_before, Relaxed);
         by.store(releaser, Relaxed);
     }
 }
 
 fn note_release(slot: &Slot, lock: u64, now: u64, held: u64) {
     let Some(last) = released(lock) else { return };
-    last.lock.store(0, Relaxed);
-    last.at.store(now, Relaxed);
-    last.held.store(held, Relaxed);
-    last.by.store((slot.head.pe.load(Relaxed) as u32 + 1) as u64 | (slot_index(slot) as u64) << 32, Relaxed);
-    last.key.store(site_key(slot, slot.head.site.load(Relaxed).into()), Relaxed);
-    last.lock.store(lock, Release);
+    let by = (slot.head.pe.load(Relaxed) as u32 + 1) as u64 | (slot_index(slot) as u64) << 32;
+    last.note(lock, [now, by, site_key(slot, slot.head.site.load(Relaxed).into()), held]);
 }
 
 /// The row of a lock of this PE; its threads may look for theirs at the same time.

@@ -11,7 +11,10 @@
 //! A sample that comes to wait is no sample but one of those that are timed, and the next call is the sample: what
 //! samples stand for are calls that did not wait.
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{
+    AtomicU64,
+    Ordering::{Relaxed, Release},
+};
 use std::time::Duration;
 
 use super::hot::{bump, bump32, elapsed, ticks};
@@ -96,7 +99,7 @@ pub(super) fn begin_on(
     current.addr.store(addr as u64, Relaxed);
     current.bytes.store(bytes as u64, Relaxed);
     current.start.store(0, Relaxed);
-    current.word.store(current_word(op.id(), STATE_INSIDE, peer) | NOT_COUNTED, Relaxed);
+    current.word.store(current_word(op.id(), STATE_INSIDE, peer) | NOT_COUNTED, Release);
     true
 }
 
@@ -133,7 +136,7 @@ fn count_anew(slot: &'static Slot, algorithm: Option<u8>) {
     let is_end_kept = team.is_some_and(|team| meetings::met_in_passing(slot, team, bytes as u64, site));
     let row = algorithm.map(|algorithm| algorithms::count(slot, op, algorithm));
     counted::note(slot, (word, algorithm), bytes, (site, row, team));
-    current.word.store(current_word(op, STATE_INSIDE, peer) | if is_end_kept { END_KEPT } else { 0 }, Relaxed);
+    current.word.store(current_word(op, STATE_INSIDE, peer) | if is_end_kept { END_KEPT } else { 0 }, Release);
 }
 
 /// Ends a call that began at `start`, or without a stamp, where that is 0.

@@ -1,7 +1,7 @@
 //! Encoding an event into the file of its thread.
 #![allow(unsafe_code)]
 
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering::*, compiler_fence};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering::*, compiler_fence, fence};
 
 use super::check;
 use super::fold::Fold;
@@ -327,6 +327,8 @@ impl Writer {
         h.sequence.store(0, Release);
         h.closed.store(0, Release);
         h.progress.store(0, Release);
+        // Whoever reads while this is written: what follows is not to be seen with what was there before.
+        fence(Release);
         h.folded.store(0, Relaxed);
         // Calls that are still to be folded began at the end of the last one.
         let base = if self.sequence == 0 || self.end_ticks == 0 { now } else { self.end_ticks.min(now) };

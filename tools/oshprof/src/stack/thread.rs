@@ -1,9 +1,11 @@
 //! A thread, stopped for a moment.
 #![allow(unsafe_code)]
 
+#[cfg(target_arch = "x86_64")]
 use std::ffi::c_void;
 
 /// Bytes of the stack that are copied at most.
+#[cfg(target_arch = "x86_64")]
 const STACK: usize = 256 << 10;
 
 /// Registers of a thread, and what is on its stack.
@@ -73,6 +75,7 @@ fn stopped(pid: libc::pid_t) -> Option<Stopped> {
 }
 
 /// As much of the memory from an address on as there is.
+#[cfg(target_arch = "x86_64")]
 fn read(pid: libc::pid_t, begin: u64) -> Vec<u8> {
     const PAGE: usize = 4096;
     let mut bytes = vec![0_u8; STACK];
