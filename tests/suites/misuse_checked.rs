@@ -190,3 +190,16 @@ fn a_heap_that_is_too_small_is_explained_once() {
         outcome.expect_text(&words);
     }
 }
+
+#[test]
+fn an_alignment_or_a_product_that_cannot_be_is_no_want_of_room() {
+    let binary = Build::program("misuse/checked.c").build();
+    let said = |case: &str| Job::oshrun(2).arg(&binary).arg(case).run().expect_code(0);
+    for (case, words) in [
+        ("align-2g", ["8 bytes at a multiple of 2147483648", "no object can be aligned to more"]),
+        ("calloc-product", ["shmem_calloc returns null", "That is more than there are addresses"]),
+    ] {
+        let outcome = said(case).expect_text(&words);
+        assert!(!outcome.stderr.contains("Try SHMEM_SYMMETRIC_SIZE"), "{}", outcome.describe());
+    }
+}

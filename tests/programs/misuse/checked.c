@@ -213,6 +213,12 @@ int main(int count, char **arguments) {
     CASE("heap-64m") {
         if (shmem_malloc((size_t)1 << 26) != NULL) return 3;
     }
+    CASE("align-2g") {
+        if (shmem_align((size_t)1 << 31, 8) != NULL) return 3;
+    }
+    CASE("calloc-product") {
+        if (shmem_calloc((size_t)1 << 33, (size_t)1 << 33) != NULL) return 3;
+    }
     shmem_finalize();
     return 0;
 }
