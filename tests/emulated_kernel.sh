@@ -28,6 +28,9 @@ cp -P "$tree"/lib/libsma.so* "$disk/pellucid/lib/"
 cp -L /usr/aarch64-linux-gnu/lib/{ld-linux-aarch64.so.1,libc.so.6,libm.so.6,libpthread.so.0,libdl.so.2,librt.so.1} \
     /usr/aarch64-linux-gnu/lib/libgcc_s.so.1 "$disk/lib/"
 
+# As the tests make it: one HAVE_shmem_X for each function of the headers.
+grep -ohE '[A-Za-z_][A-Za-z0-9_]*[(]' "$tree"/include/*.h | sort -u | sed 's/\(.*\)(/#define HAVE_\1 1/' >"$work/declared.h"
+
 # Of a header field of a program: 'name: words'.
 field() { sed -n "1,20s/^ \* $2: *//p" "$1"; }
 for chapter in "$@"; do
@@ -36,8 +39,9 @@ for chapter in "$@"; do
         name=$chapter-$(basename "$source" .c)
         read -ra options <<<"$(field "$source" cflags)" || true
         read -ra libraries <<<"$(field "$source" libraries)" || true
-        "$compiler" -g -O1 "${options[@]}" -I"$tree/include" -I"$root/tests/include" -o "$disk/programs/$name" "$source" \
-            -L"$tree/lib" -Wl,-rpath,/pellucid/lib -lsma "${libraries[@]}" -pthread -lm || continue
+        "$compiler" -g -O1 "${options[@]}" -I"$tree/include" -I"$root/tests/include" -I"$work" \
+            -o "$disk/programs/$name" "$source" -L"$tree/lib" -Wl,-rpath,/pellucid/lib -lsma "${libraries[@]}" \
+            -pthread -lm || continue
         pes=$(field "$source" pes | tr ' ' '\n' | awk '$1 <= 3' | sort -n | tail -1)
         echo "$name ${pes:-2} $(field "$source" environment)" >>"$disk/programs/list"
     done
@@ -51,10 +55,10 @@ mkdir -p /dev/shm; mount -t tmpfs none /dev/shm; ifconfig lo 127.0.0.1 up
 echo "pages of $(awk '/^KernelPageSize/ { print $2; exit }' /proc/self/smaps) KiB"
 passed=0 failed=0
 while read -r name pes environment; do
-    if env $environment timeout 300 /pellucid/bin/oshrun -n "$pes" "/programs/$name" >/tmp/out 2>&1 </dev/null; then
+    if env $environment timeout 120 /pellucid/bin/oshrun -n "$pes" "/programs/$name" >/tmp/out 2>&1 </dev/null; then
         passed=$((passed + 1)); echo "ok $name"
     else
-        failed=$((failed + 1)); echo "FAILED $name ($?)"; head -20 /tmp/out
+        failed=$((failed + 1)); echo "FAILED $name at $pes PEs, or not done after 2 minutes"; head -20 /tmp/out
     fi
 done </programs/list
 echo "$passed passed, $failed failed"
