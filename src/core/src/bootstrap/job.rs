@@ -368,7 +368,7 @@ impl Job {
     }
 
     /// Asks for the end of the job; the first request wins. Gives whether this is the first.
-    pub(crate) fn request_exit(&self, request: ExitRequest) -> bool {
+    pub fn request_exit(&self, request: ExitRequest) -> bool {
         let header = self.header();
         if header.exit_claimed.swap(1, Ordering::AcqRel) != 0 {
             return false;

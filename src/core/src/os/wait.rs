@@ -98,6 +98,14 @@ pub fn hurry(now: bool) {
     HURRY.store(now, Ordering::Relaxed);
 }
 
+/// What waiters look for once they are slow.
+static LOOK: OnceLock<fn()> = OnceLock::new();
+
+/// Has every slow waiter call this now and then. The first caller wins.
+pub fn set_look(look: fn()) {
+    let _ = LOOK.set(look);
+}
+
 /// The calling thread is the library's own: what waiters do is for the program's threads, whose handlers it runs.
 pub fn leave_alone() {
     reentry::set_helper();
@@ -309,6 +317,9 @@ impl Backoff {
             self.noted = Some(Noted::since(begun, self.pe));
         }
         self.waited = since.elapsed();
+        if let Some(look) = LOOK.get() {
+            look();
+        }
     }
 
     /// One turn of a wait for a store that is [told](wake), where PEs outnumber cores. As [`Self::step`].

@@ -385,6 +385,17 @@ fn flush() {
     let _ = thread::spawn(c"pellucid-flush", os::flush_streams);
 }
 
+/// As [`flush`], once another PE ends the job by `shmem_global_exit`: the launcher is about to end this one, which
+/// waits. One that computes is not asked.
+pub(super) fn flush_before_end() {
+    static DONE: AtomicBool = AtomicBool::new(false);
+    let Some(process) = process() else { return };
+    let is_other = |request: ExitRequest| request.kind == ExitKind::GlobalExit && request.pe != process.pe as i32;
+    if process.job.exit_request().is_some_and(is_other) && !is_forked(process) && !DONE.swap(true, Ordering::Relaxed) {
+        flush();
+    }
+}
+
 /// Asks another's launcher to end the job, which may not answer.
 pub(super) fn tell_launcher(status: i32, text: String) {
     let Some(wireup) = WIREUP.get().cloned() else { return };

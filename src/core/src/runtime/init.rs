@@ -16,7 +16,7 @@ use crate::collectives::table;
 use crate::memory::heap::Heap;
 use crate::memory::segments::{self, INTERNAL};
 use crate::memory::{Map, allocator};
-use crate::os::{process, standard};
+use crate::os::{process, standard, wait};
 use crate::team::algorithm::{self, Forced};
 use crate::team::contribution::Kind;
 use crate::team::pe_list::PeList;
@@ -196,6 +196,7 @@ fn start(result: &mut Start, profiles: Profiles) -> Result<&'static Process, Fau
     // From here on a fault knows which PE it is.
     let process: &'static Process = Box::leak(Box::new(Process { job, pe, heap, id: process::id() }));
     let _ = PROCESS.set(process);
+    wait::set_look(exit::flush_before_end);
     liveness::start(process, launch.launched, launch.profile.as_ref(), profiles.place);
     let job = &process.job;
     // Who is reached through memory.

@@ -90,8 +90,8 @@ packed! {
         /// What do the PEs do? Where `inside` is given, of those only that are inside the library; true: in
         /// `shmem_finalize`, too. A signal that PEs have a handler for goes to them instead (0: none).
         Report = 6 { id: u32, inside: Option<bool>, number: i32, }
-        /// End the PEs: ask, then insist.
-        End = 7 {}
+        /// End the PEs: ask, then insist. The PE that has called `shmem_global_exit`, if that is why, and its status.
+        End = 7 { asked_by: Option<u32>, status: i32, }
         /// Insist now.
         Hurry = 8 {}
         /// Nobody reads the standard output (`error` false) or error of the job any more.
@@ -126,8 +126,9 @@ packed! {
         Beat = 2 {}
         /// Something to say that decides nothing.
         Note = 3 { text: String, }
-        /// The job must end with this status; what to say of it.
-        Verdict = 4 { status: i32, text: Option<String>, }
+        /// The job must end with this status; what to say of it, and the PE that has called `shmem_global_exit`, if that
+        /// is why.
+        Verdict = 4 { status: i32, text: Option<String>, asked_by: Option<u32>, }
         /// A PE ended with this status after it had left the library: the others may finish. What to say of it.
         Late = 5 { pe: u32, who: String, status: i32, text: Option<String>, }
         /// A PE ended with status 0: where it was, whether it had begun, and whether that was after `shmem_finalize`.

@@ -7,7 +7,7 @@ use crate::profile::Profile;
 use crate::report::{self, Place, Who};
 use crate::source::{self, Oshprof};
 use crate::sys::process::{self, Ended};
-use pellucid_core::bootstrap::job::PeState;
+use pellucid_core::bootstrap::job::{ExitKind, PeState};
 use pellucid_profile::live::{ListedPe, PeNow, State, activity_at, find, listed, operation};
 use pellucid_profile::segment::{CurrentOp, Phase};
 use std::time::{Duration, Instant};
@@ -20,6 +20,8 @@ pub const HOPELESS_AFTER: Duration = Duration::from_secs(1);
 const DEAF_AFTER: Duration = Duration::from_millis(500);
 /// How long a PE that has asked for the end of the job may take for its own.
 const LAST_WORDS: Duration = Duration::from_millis(500);
+/// How long the others have for what they have written: some times as long as one that waits sleeps.
+const TO_FLUSH: Duration = Duration::from_millis(100);
 
 /// PEs that are looked for outside of the library, each of which is stopped for a moment.
 const PLACES: usize = 32;
@@ -84,7 +86,20 @@ impl Supervisor {
     /// The same where the PEs themselves have asked for the end.
     pub(super) fn end_quietly(&mut self, status: i32) {
         self.verdict.status.get_or_insert(status);
-        self.verdict.ending.get_or_insert_with(|| Ending::new(Instant::now()));
+        self.begin_to_end(Instant::now());
+    }
+
+    /// Has the PEs end, unless that has begun. Those that wait have a moment to flush what they have written where one
+    /// has called `shmem_global_exit` (9.1.6).
+    pub(super) fn begin_to_end(&mut self, now: Instant) {
+        let begin = if self.asked_by().is_some() { now + TO_FLUSH } else { now };
+        self.verdict.ending.get_or_insert_with(|| Ending::new(begin));
+    }
+
+    /// The PE that has called `shmem_global_exit`.
+    pub(super) fn asked_by(&self) -> Option<u32> {
+        let request = self.job.exit_request().filter(|request| request.kind == ExitKind::GlobalExit)?;
+        u32::try_from(request.pe).ok()
     }
 
     /// A PE that left is an error where others are inside the library and do not leave: `shmem_finalize` is collective,

@@ -16,7 +16,7 @@ use crate::sink::To;
 use crate::sys::epoll::Interest;
 use crate::sys::process;
 use pellucid_core::bootstrap::agreement::Agreement;
-use pellucid_core::bootstrap::job::{Loss, PeState};
+use pellucid_core::bootstrap::job::{ExitKind, ExitRequest, Loss, PeState};
 use pellucid_core::bootstrap::talk::{PeRequest, Reply};
 use pellucid_core::os::packet;
 use pellucid_profile::output::OutputDir;
@@ -68,11 +68,12 @@ impl Supervisor {
 
     /// Ends the job with this status, and says why.
     pub(super) fn conclude(&mut self, text: Option<String>, status: i32) {
+        let asked_by = self.asked_by();
         match &mut self.remote {
             Some(remote) if !remote.lost => {
                 // Once: the head knows, and decides.
                 if !std::mem::replace(&mut remote.told, true) {
-                    remote.link.send(&ToHead::Verdict { status, text }, &self.epoll);
+                    remote.link.send(&ToHead::Verdict { status, text, asked_by }, &self.epoll);
                 }
             }
             _ => {
@@ -216,8 +217,12 @@ impl Supervisor {
                 self.pes.signal(number);
             }
             ToDaemon::Report { id, inside, number } => self.report(id, inside, number),
-            ToDaemon::End {} => {
-                self.verdict.ending.get_or_insert_with(|| Ending::new(now));
+            ToDaemon::End { asked_by, status } => {
+                if let Some(pe) = asked_by {
+                    // One of this host has asked for itself.
+                    self.job.request_exit(ExitRequest { pe: pe as i32, status, kind: ExitKind::GlobalExit });
+                }
+                self.begin_to_end(now);
             }
             ToDaemon::Hurry {} => self.verdict.ending.get_or_insert_with(|| Ending::new(now)).hurry(now),
             ToDaemon::Closed { error } => {

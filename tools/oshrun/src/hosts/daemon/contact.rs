@@ -110,7 +110,7 @@ impl Waiting {
             while let Some(message) = messages.next() {
                 match message {
                     ToDaemon::Start { order } => return Ok(Some((*order, messages.collect()))),
-                    ToDaemon::End {} | ToDaemon::Bye {} => return Ok(None),
+                    ToDaemon::End { .. } | ToDaemon::Bye {} => return Ok(None),
                     _ => {}
                 }
             }
@@ -120,7 +120,7 @@ impl Waiting {
     /// Tells the head that this host's PEs cannot be started, and waits for the end.
     pub fn refuse(&mut self, failure: &Failure) -> Result<i32, Failure> {
         let text = Some(failure.message.clone());
-        self.link.send(&ToHead::Verdict { status: failure.status, text }, &self.epoll);
+        self.link.send(&ToHead::Verdict { status: failure.status, text, asked_by: None }, &self.epoll);
         self.link.send(&ToHead::Ended {}, &self.epoll);
         loop {
             for message in self.messages()? {

@@ -38,6 +38,8 @@ const LAST_WRITE: Duration = Duration::from_secs(1);
 /// What is known of the end of a job, and was said of it.
 #[derive(Default)]
 pub(super) struct Closing {
+    /// The PE that has called `shmem_global_exit`, if that is why the job is being ended.
+    pub asked_by: Option<u32>,
     /// Since when the job is being ended, and whether was said what holds that up.
     since: Option<(Instant, bool)>,
     /// Whoever asks for the end has asked while the job was being ended.
@@ -72,11 +74,12 @@ impl Head<'_> {
             return;
         }
         self.closing.since = Some((Instant::now(), false));
+        let asked_by = self.closing.asked_by;
         for host in 0..self.hosts.len() {
             match self.hosts[host].phase {
                 Phase::Starting => self.hosts[host].reap_from(Instant::now()),
                 Phase::Connected | Phase::Ready => self.dismiss(host),
-                Phase::Running => self.send(host, &ToDaemon::End {}),
+                Phase::Running => self.send(host, &ToDaemon::End { asked_by, status }),
                 Phase::Ended | Phase::Collecting | Phase::Done | Phase::Lost => {}
             }
         }

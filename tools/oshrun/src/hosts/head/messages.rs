@@ -115,7 +115,12 @@ impl Head<'_> {
     fn handle_message(&mut self, number: usize, message: ToHead) {
         match message {
             ToHead::Note { text } => self.pass_on(number, &text),
-            ToHead::Verdict { status, text } => self.decide_exit(text, status),
+            ToHead::Verdict { status, text, asked_by } => {
+                if !self.is_ending() {
+                    self.closing.asked_by = asked_by;
+                }
+                self.decide_exit(text, status);
+            }
             ToHead::Late { pe, who, status, text } => {
                 if !self.is_ending() {
                     text.iter().for_each(|text| self.output.say(text));
