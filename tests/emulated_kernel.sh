@@ -26,7 +26,7 @@ cp "$shell" "$disk/bin/busybox"
 cp "$tree/bin/oshrun" "$disk/pellucid/bin/"
 cp -P "$tree"/lib/libsma.so* "$disk/pellucid/lib/"
 cp -L /usr/aarch64-linux-gnu/lib/{ld-linux-aarch64.so.1,libc.so.6,libm.so.6,libpthread.so.0,libdl.so.2,librt.so.1} \
-    /usr/aarch64-linux-gnu/lib/libgcc_s.so.1 "$disk/lib/"
+    /usr/aarch64-linux-gnu/lib/{libgcc_s.so.1,libgomp.so.1} "$disk/lib/"
 
 # As the tests make it: one HAVE_shmem_X for each function of the headers.
 grep -ohE '[A-Za-z_][A-Za-z0-9_]*[(]' "$tree"/include/*.h | sort -u | sed 's/\(.*\)(/#define HAVE_\1 1/' >"$work/declared.h"
