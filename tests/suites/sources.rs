@@ -190,19 +190,13 @@ const LONG: &[(&str, &str, &str)] = &[
     ("src/profile/src/file/tables.rs", "decode", "the same sections, read in the same order"),
     ("tools/oshprof/src/html/hint.rs", "of", "a match with an arm a view, each a sentence"),
     ("src/core/tests/hierarchical/sequence.rs", "one", "a match with an arm a collective"),
-    ("src/libfabric-sys/examples/rma_pingpong.rs", "open", "what an application of libfabric has to call, in order"),
-    ("src/core/examples/transport_pingpong.rs", "ask", "one side of a protocol, in order"),
     ("src/profile/src/advice/tests.rs", "each_rule_fires_on_what_it_is_for", "a table with a row a rule"),
     ("src/profile/src/file/tests.rs", "tables", "one value of a type with many fields"),
     ("src/profile/src/merge/tests.rs", "pe", "one value of a type with many fields"),
     ("tools/oshprof/tests/cases/mod.rs", "tables", "one value of a type with many fields"),
     ("src/profile/tests/trace/main.rs", "a_process_of_its_own", "the scene that the other tests read, in order"),
     ("src/profile/tests/trace/damage.rs", "damaged", "each way to damage a trace, after the other"),
-    ("tests/suites/profile.rs", "counts_and_bytes_are_exact", "the calls of one program and what is known of each"),
-    ("tests/suites/tool_ready.rs", "as_score_p_configures", "the checks of Score-P's configure, in its order"),
-    ("tools/oshprof/tests/golden.rs", "every_table_is_a_file_of_its_own", "a list of files with their first lines"),
     ("tools/oshprof/tests/trace/main.rs", "otf2", "the records of one archive, in order"),
-    ("tests/src/plots.rs", "plot", "one picture: axes, grid, lines, legend"),
 ];
 
 #[test]
