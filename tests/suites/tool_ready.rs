@@ -179,8 +179,8 @@ fn conftest(compiler: &str, options: &[&str], text: &str) -> Outcome {
     job.args(["-o", "conftest"]).directory(&folder).run()
 }
 
-/// As Score-P's configure does it: the library is known by a file, the headers by what the preprocessor says, the vendor
-/// by what the wrapper says.
+/// As Score-P's configure does it: the library is known by a file, the headers by what the preprocessor says, the
+/// vendor by what the wrapper says.
 #[test]
 fn as_score_p_finds_the_library() {
     let folder = tree::fresh("tool-ready-scorep");
