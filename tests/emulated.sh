@@ -30,7 +30,8 @@ cat >"$made/bin/oshrun" <<TEXT
 words=()
 while ((\$# > 0)); do
     # The program: its ELF header has a machine that is not this one's.
-    if [[ -x \$1 && -f \$1 && \$(od -An -tx1 -j18 -N1 "\$1" 2>/dev/null) != ' 3e' && \$(head -c 4 "\$1" | tail -c 3) == ELF ]]; then
+    if [[ -x \$1 && -f \$1 && \$(od -An -tx1 -j18 -N1 "\$1" 2>/dev/null) != ' 3e' &&
+        \$(head -c 4 "\$1" | tail -c 3) == ELF ]]; then
         exec $root/target/pellucid/bin/oshrun "\${words[@]}" $emulator -L $libraries "\$@"
     fi
     words+=("\$1")
@@ -45,4 +46,5 @@ chmod +x "$made"/bin/oshcc "$made"/bin/oshc++ "$made"/bin/oshrun
 # Not what needs another tree, and not the program that asks how much memory its process has taken: the emulator takes
 # some as it translates.
 cd "$root"
-PELLUCID_PREFIX=$made exec cargo test --quiet --package pellucid-tests "${@/#/--test=}" --no-fail-fast -- --skip tutorial --skip 9.04-team/cycles
+PELLUCID_PREFIX=$made exec cargo test --quiet --package pellucid-tests "${@/#/--test=}" --no-fail-fast \
+    -- --skip tutorial --skip 9.04-team/cycles

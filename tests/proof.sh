@@ -1,7 +1,10 @@
 #!/usr/bin/env bash
-# The table of docs/proof.md: programs whose bottleneck is known, what removing it gains, and what the profile says of it.
-# Usage: proof.sh BIN OUTPUT [PES...]: tools of BIN; rows for 2, 4 and 16 PEs unless given. It takes some minutes; in pieces:
-# PROOF_ROWS=DIR keeps rows there and takes those that are there, PROOF_RULES="RULE..." is for these rules alone.
+# The table of docs/proof.md: programs whose bottleneck is known, what removing it gains, and what the profile says of
+# it.
+#
+# Usage: proof.sh BIN OUTPUT [PES...]: tools of BIN; rows for 2, 4 and 16 PEs unless given. It takes some minutes; in
+# pieces: PROOF_ROWS=DIR keeps rows there and takes those that are there, PROOF_RULES="RULE..." is for these rules
+# alone.
 set -euo pipefail
 export LC_ALL=C
 
@@ -56,7 +59,8 @@ algorithm 4 auto 0 large sums by an algorithm that the environment forces"
 # The program, with what comes before it: RULE HOW PES PARTS TRANSPORT OPTION...
 program() {
     local rule=$1 how=$2 pes=$3 parts=$4 transport=$5
-    SHMEM_TRANSPORT=$transport timeout 300 "$bin/oshrun" -n "$pes" --heap 300m "${@:6}" "$work/advice" "$rule" "$how" "$parts"
+    SHMEM_TRANSPORT=$transport timeout 300 "$bin/oshrun" -n "$pes" --heap 300m "${@:6}" \
+        "$work/advice" "$rule" "$how" "$parts"
 }
 
 # Milliseconds of a run, which ends with status 0 or is no number.
@@ -100,16 +104,21 @@ row() {
     profile=$work/$rule-$pes
     [[ $rule != algorithm ]] || "$bin/oshrun" --calibrate -n "$pes" --heap 300m >/dev/null 2>&1
     program "$rule" as-is "$pes" "$parts" "$transport" --profile-dir "$profile" >/dev/null 2>&1
-    said=$("$bin/oshprof" advise "$profile" 2>/dev/null | grep -o '\[[a-z-]*, up to [0-9]* %' | tr -d '[' | sed 's/, up to / /' || true)
+    said=$("$bin/oshprof" advise "$profile" 2>/dev/null |
+        grep -o '\[[a-z-]*, up to [0-9]* %' | tr -d '[' | sed 's/, up to / /' || true)
     found=$(cut -d' ' -f1 <<<"$said" | tr '\n' ' ')
-    head=$("$bin/oshprof" report "$profile" 2>/dev/null | sed -n '/^first finding:/,/^$/p' | tr '\n' ' ' | grep -o '\[[a-z-]*,' | tr -d '[,' || true)
-    echo "| $what | $pes | ${before:-?} | ${after:-?} | ${gain:-?} % | ${head:-nothing} | $(tr '\n' ',' <<<"$said" | sed 's/,$//; s/,/, /g') |" \
+    head=$("$bin/oshprof" report "$profile" 2>/dev/null |
+        sed -n '/^first finding:/,/^$/p' | tr '\n' ' ' | grep -o '\[[a-z-]*,' | tr -d '[,' || true)
+    echo "| $what | $pes | ${before:-?} | ${after:-?} | ${gain:-?} % | ${head:-nothing} |" \
+        "$(tr '\n' ',' <<<"$said" | sed 's/,$//; s/,/, /g') |" \
         "$(verdict "${gain:-0}" "$rule" "$pes" "$head" "${found% }") |"
 }
 
 head_line() {
     awk -F' *[|] *' -v least="$least_gain" '
-        NF == 10 && $6 ~ /%$/ { if ($6 + 0 < least) { none++; if ($9 !~ /^no:/) silent++ } else { all++; if ($9 ~ /^yes/) good++ } }
+        NF == 10 && $6 ~ /%$/ {
+            if ($6 + 0 < least) { none++; if ($9 !~ /^no:/) silent++ } else { all++; if ($9 ~ /^yes/) good++ }
+        }
         END {
             printf "%d of %d rows with a bottleneck agree", good, all
             if (none > 0) printf "; of %d without a gain, the head does not name it in %d", none, silent
@@ -137,9 +146,9 @@ mkdir -p "$(dirname "$output")"
 
 Written by \`./x proof\`: each program of \`tests/programs/advice\` runs as it is and without its bottleneck, $rounds
 times each in alternation, without a profile (medians, in milliseconds); then once more with a profile as it is. *Head*
-is the first finding of \`oshprof report\`, *advise* are the rules of \`oshprof advise\` with what each could save at most,
-in percent of the run. A row agrees where the head names the rule of the bottleneck; with more PEs than cores, that
-there are too few cores may come before it. Where removing the bottleneck gains less
+is the first finding of \`oshprof report\`, *advise* are the rules of \`oshprof advise\` with what each could save at
+most, in percent of the run. A row agrees where the head names the rule of the bottleneck; with more PEs than cores,
+that there are too few cores may come before it. Where removing the bottleneck gains less
 than $least_gain %, it is none with so many PEs:
 there the head should name something else. "Over the network" is libfabric between all PEs, on one host.
 

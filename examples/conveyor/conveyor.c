@@ -66,7 +66,8 @@ static void send(int pe, uint64_t last)
             sched_yield(); /* perhaps for that PE */
     size_t at = slot(me, ++sent[pe]);
     uint64_t signal = sent[pe] << 32 | last | filled[pe];
-    shmem_put_signal(mailbox + at * box, filling + (size_t)pe * box, filled[pe], &arrived[at], signal, SHMEM_SIGNAL_SET, pe);
+    shmem_put_signal(mailbox + at * box, filling + (size_t)pe * box, filled[pe], &arrived[at], signal, SHMEM_SIGNAL_SET,
+                     pe);
     filled[pe] = 0;
     unload();
 }

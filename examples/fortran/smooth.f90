@@ -1,5 +1,6 @@
 ! A rod that is warm at one end, divided among the PEs: each smooths its part and gives the values at its ends to its
-! neighbours, into ghost cells in the symmetric heap. The variables of the main program and of modules are symmetric too.
+! neighbours, into ghost cells in the symmetric heap. The variables of the main program and of modules are symmetric,
+! too.
 program smooth
   use shmem_c
   implicit none

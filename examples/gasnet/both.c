@@ -1,5 +1,6 @@
 /*
- * OpenSHMEM and GASNet-EX in one program: PEs put with shmem_put into memory whose owner they then tell by an active message.
+ * OpenSHMEM and GASNet-EX in one program: PEs put with shmem_put into memory whose owner they then tell by an active
+ * message.
  *
  *   cc both.c -o both $(pkg-config --cflags --libs gasnet-pellucid-seq pellucid)
  *   oshrun -n 4 ./both

@@ -82,21 +82,23 @@ static void usage_exit(int me, const char *why, const char *value)
 {
     if (me == 0) {
         fprintf(stderr, "gups: %s '%s'\n", why, value);
-        fprintf(stderr, "usage: gups [-t LOG2_WORDS (of each PE, 1..30, default 20)] [-u UPDATES (of each PE, default 4 x words)]\n"
+        fprintf(stderr, "usage: gups [-t LOG2_WORDS (of each PE, 1..30, default 20)] "
+                        "[-u UPDATES (of each PE, default 4 x words)]\n"
                         "            [-o xor|add (default xor)]\n");
     }
     shmem_global_exit(2);
 }
 
-int main(int argc, char **argv)
-{
-    shmem_init();
-    int me = shmem_my_pe();
-    int npes = shmem_n_pes();
+struct options {
+    size_t words;
+    long updates;
+    int use_xor;
+};
 
+static struct options read_options(int argc, char **argv, int me)
+{
+    struct options chosen = {.updates = -1, .use_xor = 1};
     int log2_words = 20;
-    long updates = -1;
-    int use_xor = 1;
     int option;
     opterr = me == 0;
     while ((option = getopt(argc, argv, "t:u:o:")) != -1) {
@@ -108,70 +110,101 @@ int main(int argc, char **argv)
                 usage_exit(me, "-t takes a number from 1 to 30, not", optarg);
             break;
         case 'u':
-            updates = strtol(optarg, &end, 10);
-            if (*end != '\0' || updates < 0)
+            chosen.updates = strtol(optarg, &end, 10);
+            if (*end != '\0' || chosen.updates < 0)
                 usage_exit(me, "-u takes a number of updates, not", optarg);
             break;
         case 'o':
-            use_xor = strcmp(optarg, "xor") == 0;
-            if (!use_xor && strcmp(optarg, "add") != 0)
+            chosen.use_xor = strcmp(optarg, "xor") == 0;
+            if (!chosen.use_xor && strcmp(optarg, "add") != 0)
                 usage_exit(me, "-o takes xor or add, not", optarg);
             break;
         default:
             usage_exit(me, "unknown option in", argv[optind - 1]);
         }
     }
-    size_t words = (size_t)1 << log2_words;
-    if (updates < 0)
-        updates = 4 * (long)words;
+    chosen.words = (size_t)1 << log2_words;
+    if (chosen.updates < 0)
+        chosen.updates = 4 * (long)chosen.words;
+    return chosen;
+}
 
-    unsigned long *table = shmem_malloc(words * sizeof *table);
+static unsigned long *make_table(const struct options *chosen, int me)
+{
+    unsigned long *table = shmem_malloc(chosen->words * sizeof *table);
     if (table == NULL) {
         if (me == 0)
-            fprintf(stderr, "gups: no room for %zu MiB on the symmetric heap of each PE: raise SHMEM_SYMMETRIC_SIZE or lower -t\n",
-                    words * sizeof *table >> 20);
+            fprintf(stderr, "gups: no room for %zu MiB on the symmetric heap of each PE: "
+                            "raise SHMEM_SYMMETRIC_SIZE or lower -t\n", chosen->words * sizeof *table >> 20);
         shmem_global_exit(1);
     }
+    for (size_t i = 0; i < chosen->words; i++)
+        table[i] = chosen->use_xor ? initial_word(me, i) : 0;
+    return table;
+}
+
+/* Words of this PE that a second pass has not put back to what they were. */
+static unsigned long check_xor(unsigned long *table, const struct options *chosen, int me, int npes)
+{
+    size_t words = chosen->words;
+    /* A pass that changed nothing would also end with the table it began with: most words must differ now. */
+    size_t changed = 0;
     for (size_t i = 0; i < words; i++)
-        table[i] = use_xor ? initial_word(me, i) : 0;
-
-    double seconds = update_pass(table, words, updates, me, npes, use_xor);
-
-    if (use_xor) {
-        /* A pass that changed nothing would also end with the table it began with: most words must differ now. */
-        size_t changed = 0;
-        for (size_t i = 0; i < words; i++)
-            changed += table[i] != initial_word(me, i);
-        if (updates >= (long)words && changed < words / 2) {
-            fprintf(stderr, "gups: FAILED: PE %d: %ld updates a PE changed only %zu of %zu words\n", me, updates, changed, words);
-            shmem_global_exit(1);
-        }
-        update_pass(table, words, updates, me, npes, use_xor);
-        wrong_mine = 0;
-        for (size_t i = 0; i < words; i++)
-            wrong_mine += table[i] != initial_word(me, i);
-    } else {
-        sum_mine = 0;
-        for (size_t i = 0; i < words; i++)
-            sum_mine += table[i];
-        shmem_sum_reduce(SHMEM_TEAM_WORLD, &sum_all, &sum_mine, 1);
-        unsigned long expected = (unsigned long)updates * (unsigned long)npes;
-        wrong_mine = me != 0 ? 0 : sum_all > expected ? sum_all - expected : expected - sum_all;
+        changed += table[i] != initial_word(me, i);
+    if (chosen->updates >= (long)words && changed < words / 2) {
+        fprintf(stderr, "gups: FAILED: PE %d: %ld updates a PE changed only %zu of %zu words\n", me, chosen->updates,
+                changed, words);
+        shmem_global_exit(1);
     }
-    shmem_sum_reduce(SHMEM_TEAM_WORLD, &wrong_all, &wrong_mine, 1);
+    update_pass(table, words, chosen->updates, me, npes, 1);
+    unsigned long wrong = 0;
+    for (size_t i = 0; i < words; i++)
+        wrong += table[i] != initial_word(me, i);
+    return wrong;
+}
 
+/* On PE 0, how far the sum of all words is from the number of updates. */
+static unsigned long check_add(const unsigned long *table, const struct options *chosen, int me, int npes)
+{
+    sum_mine = 0;
+    for (size_t i = 0; i < chosen->words; i++)
+        sum_mine += table[i];
+    shmem_sum_reduce(SHMEM_TEAM_WORLD, &sum_all, &sum_mine, 1);
+    unsigned long expected = (unsigned long)chosen->updates * (unsigned long)npes;
+    return me != 0 ? 0 : sum_all > expected ? sum_all - expected : expected - sum_all;
+}
+
+static void report(const struct options *chosen, double seconds, int npes)
+{
+    double updates = (double)chosen->updates;
+    printf("gups: %d PEs, %zu words and %ld updates (%s) each, %.3f s\n", npes, chosen->words, chosen->updates,
+           chosen->use_xor ? "xor" : "add", seconds);
+    printf("gups: %.6f GUPS, %.1f ns an update on each PE\n",
+           seconds > 0 ? updates * (double)npes / seconds * 1e-9 : 0.0, updates > 0 ? seconds / updates * 1e9 : 0.0);
+    printf("gups: OK, %s\n", chosen->use_xor ? "every word restored by the second pass"
+                                             : "the words sum to the number of updates");
+}
+
+int main(int argc, char **argv)
+{
+    shmem_init();
+    int me = shmem_my_pe();
+    int npes = shmem_n_pes();
+    struct options chosen = read_options(argc, argv, me);
+    unsigned long *table = make_table(&chosen, me);
+
+    double seconds = update_pass(table, chosen.words, chosen.updates, me, npes, chosen.use_xor);
+
+    wrong_mine = chosen.use_xor ? check_xor(table, &chosen, me, npes) : check_add(table, &chosen, me, npes);
+    shmem_sum_reduce(SHMEM_TEAM_WORLD, &wrong_all, &wrong_mine, 1);
     if (wrong_all != 0) {
         if (me == 0)
-            fprintf(stderr, "gups: FAILED: %lu %s\n", wrong_all, use_xor ? "words differ after updating twice" : "updates lost or made up");
+            fprintf(stderr, "gups: FAILED: %lu %s\n", wrong_all,
+                    chosen.use_xor ? "words differ after updating twice" : "updates lost or made up");
         shmem_global_exit(1);
     }
-    if (me == 0) {
-        double total = (double)updates * (double)npes;
-        printf("gups: %d PEs, %zu words and %ld updates (%s) each, %.3f s\n", npes, words, updates, use_xor ? "xor" : "add", seconds);
-        printf("gups: %.6f GUPS, %.1f ns an update on each PE\n", seconds > 0 ? total / seconds * 1e-9 : 0.0,
-               updates > 0 ? seconds / (double)updates * 1e9 : 0.0);
-        printf("gups: OK, %s\n", use_xor ? "every word restored by the second pass" : "the words sum to the number of updates");
-    }
+    if (me == 0)
+        report(&chosen, seconds, npes);
 
     shmem_free(table);
     shmem_finalize();

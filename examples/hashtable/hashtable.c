@@ -1,9 +1,9 @@
 /*
  * hashtable: counts words in a hash table that is spread over all PEs.
  *
- * A word (a number here) belongs to a slot of a PE by its hash; where another word has it, to the next one that is free.
- * Two ways to keep PEs from taking one slot for two words: a lock for each PE's part of the table, or atomics: a slot is
- * taken by a compare-and-swap, and its counter incremented.
+ * A word (a number here) belongs to a slot of a PE by its hash; where another word has it, to the next one that is
+ * free. Two ways to keep PEs from taking one slot for two words: a lock for each PE's part of the table, or atomics: a
+ * slot is taken by a compare-and-swap, and its counter incremented.
  *
  *     oshrun -n 4 ./hashtable [-w WORDS (of each PE)] [-v VOCABULARY] [-g lock|atomic]
  *
@@ -93,7 +93,8 @@ static void check(size_t words, uint64_t vocabulary)
     for (uint64_t word = 1 + (uint64_t)me; word <= vocabulary; word += (uint64_t)npes) {
         uint64_t found = look_up(word);
         if (found != count[word])
-            end_job(1, "hashtable: FAILED: word %" PRIu64 " counted %" PRIu64 " times, not %" PRIu64, word, found, count[word]);
+            end_job(1, "hashtable: FAILED: word %" PRIu64 " counted %" PRIu64 " times, not %" PRIu64, word, found,
+                    count[word]);
     }
     free(count);
 }

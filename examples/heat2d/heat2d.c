@@ -79,9 +79,9 @@ static double sweep(const double *restrict old, double *restrict new, long count
 /*
  * Sends the first and last row of `grid` to the halos of the neighbours and waits for theirs.
  *
- * put, fence, flag: the fence orders the flag after the row, so whoever sees the flag sees the row. A row for step s goes
- * into the grid of that step's parity; its old content was last read in step s-1 of the receiver, which had to see our
- * flag of s-1 - sent after we had seen its own - so it is never overwritten too early.
+ * put, fence, flag: the fence orders the flag after the row, so whoever sees the flag sees the row. A row for step s
+ * goes into the grid of that step's parity; its old content was last read in step s-1 of the receiver, which had to see
+ * our flag of s-1 - sent after we had seen its own - so it is never overwritten too early.
  */
 static void exchange_halo(double *grid, long count, long columns, long count_above, long step, int me, int npes)
 {
@@ -152,56 +152,62 @@ static long number(const char *text, char option, int me)
     return value;
 }
 
-int main(int argc, char **argv)
-{
-    shmem_init();
-    int me = shmem_my_pe();
-    int npes = shmem_n_pes();
+struct size {
+    long rows, columns, steps;
+};
 
-    long rows = 512, columns = 512, steps = 400;
+static struct size read_options(int argc, char **argv, int me, int npes)
+{
+    struct size of = {.rows = 512, .columns = 512, .steps = 400};
     int option;
     opterr = me == 0;
     while ((option = getopt(argc, argv, "r:c:s:")) != -1) {
         switch (option) {
-        case 'r': rows = number(optarg, 'r', me); break;
-        case 'c': columns = number(optarg, 'c', me); break;
-        case 's': steps = number(optarg, 's', me); break;
+        case 'r': of.rows = number(optarg, 'r', me); break;
+        case 'c': of.columns = number(optarg, 'c', me); break;
+        case 's': of.steps = number(optarg, 's', me); break;
         default:
             if (me == 0)
                 fprintf(stderr, "usage: heat2d [-r ROWS] [-c COLUMNS] [-s STEPS]\n");
             shmem_global_exit(2);
         }
     }
-    if (rows < npes) {
+    if (of.rows < npes) {
         if (me == 0)
-            fprintf(stderr, "heat2d: %ld rows cannot be split over %d PEs\n", rows, npes);
+            fprintf(stderr, "heat2d: %ld rows cannot be split over %d PEs\n", of.rows, npes);
         shmem_global_exit(2);
     }
+    return of;
+}
 
-    long first = first_row(me, rows, npes);
-    long count = first_row(me + 1, rows, npes) - first;
-    long count_above = me > 0 ? first - first_row(me - 1, rows, npes) : 0;
-    size_t width = (size_t)columns + 2;
-    /* Two grids, read and written in turn, each with a halo row above and below: the same size on every PE. */
-    size_t cells = ((size_t)(rows / npes) + 1 + 2) * width;
-    double *grid[2] = {shmem_malloc(cells * sizeof(double)), shmem_malloc(cells * sizeof(double))};
-    if (grid[0] == NULL || grid[1] == NULL) {
-        if (me == 0)
-            fprintf(stderr, "heat2d: no room for two blocks of %zu KiB: raise SHMEM_SYMMETRIC_SIZE\n", cells * sizeof(double) >> 10);
-        shmem_global_exit(1);
+/* Two grids, read and written in turn, each with a halo row above and below: the same size on every PE. */
+static void make_grids(double *grid[2], long first, long count, const struct size *of, int me, int npes)
+{
+    size_t cells = ((size_t)(of->rows / npes) + 1 + 2) * ((size_t)of->columns + 2);
+    for (int i = 0; i < 2; i++) {
+        grid[i] = shmem_malloc(cells * sizeof(double));
+        if (grid[i] == NULL) {
+            if (me == 0)
+                fprintf(stderr, "heat2d: no room for two blocks of %zu KiB: raise SHMEM_SYMMETRIC_SIZE\n",
+                        cells * sizeof(double) >> 10);
+            shmem_global_exit(1);
+        }
+        set_start(grid[i], first - 1, count + 2, of->rows, of->columns);
     }
-    set_start(grid[0], first - 1, count + 2, rows, columns);
-    set_start(grid[1], first - 1, count + 2, rows, columns);
-    shmem_barrier_all();
+}
 
-    long report = steps < REPORTS ? 1 : steps / REPORTS;
+/* All steps. Returns the seconds of the slowest PE. */
+static double run(double *grid[2], long first, long count, const struct size *of, int me, int npes)
+{
+    long count_above = me > 0 ? first - first_row(me - 1, of->rows, npes) : 0;
+    long report = of->steps < REPORTS ? 1 : of->steps / REPORTS;
     double start = now();
-    for (long step = 1; step <= steps; step++) {
+    for (long step = 1; step <= of->steps; step++) {
         double *old = grid[(step - 1) % 2];
         double *new = grid[step % 2];
-        residual_mine = sweep(old, new, count, columns);
-        exchange_halo(new, count, columns, count_above, step, me, npes);
-        if (step % report == 0 || step == steps) {
+        residual_mine = sweep(old, new, count, of->columns);
+        exchange_halo(new, count, of->columns, count_above, step, me, npes);
+        if (step % report == 0 || step == of->steps) {
             shmem_max_reduce(SHMEM_TEAM_WORLD, &residual_all, &residual_mine, 1);
             if (me == 0)
                 printf("heat2d: step %6ld: largest change %.3e\n", step, residual_all);
@@ -210,18 +216,40 @@ int main(int argc, char **argv)
     shmem_barrier_all();
     seconds_mine = now() - start;
     shmem_max_reduce(SHMEM_TEAM_WORLD, &seconds_slowest, &seconds_mine, 1);
+    return seconds_slowest;
+}
 
-    if (me == 0) {
-        double worst = compare_with_serial(grid[steps % 2], rows, columns, steps, npes);
-        /* The same sums in the same order: the difference should be zero, and rounding is all that is forgiven. */
-        if (!(worst <= 1e-13)) {
-            fprintf(stderr, "heat2d: FAILED: differs from the serial run by up to %.3e\n", worst);
-            shmem_global_exit(1);
-        }
-        printf("heat2d: %d PEs, %ld x %ld points, %ld steps, %.3f s, %.1f million points/s\n", npes, rows, columns, steps,
-               seconds_slowest, seconds_slowest > 0 ? (double)rows * (double)columns * (double)steps / seconds_slowest * 1e-6 : 0.0);
-        printf("heat2d: OK, equal to the serial run (largest difference %.1e)\n", worst);
+/* On PE 0: what came of it. */
+static void check(const double *result, double seconds, const struct size *of, int npes)
+{
+    double worst = compare_with_serial(result, of->rows, of->columns, of->steps, npes);
+    /* The same sums in the same order: the difference should be zero, and rounding is all that is forgiven. */
+    if (!(worst <= 1e-13)) {
+        fprintf(stderr, "heat2d: FAILED: differs from the serial run by up to %.3e\n", worst);
+        shmem_global_exit(1);
     }
+    double points = (double)of->rows * (double)of->columns * (double)of->steps;
+    printf("heat2d: %d PEs, %ld x %ld points, %ld steps, %.3f s, %.1f million points/s\n", npes, of->rows, of->columns,
+           of->steps, seconds, seconds > 0 ? points / seconds * 1e-6 : 0.0);
+    printf("heat2d: OK, equal to the serial run (largest difference %.1e)\n", worst);
+}
+
+int main(int argc, char **argv)
+{
+    shmem_init();
+    int me = shmem_my_pe();
+    int npes = shmem_n_pes();
+    struct size of = read_options(argc, argv, me, npes);
+
+    long first = first_row(me, of.rows, npes);
+    long count = first_row(me + 1, of.rows, npes) - first;
+    double *grid[2];
+    make_grids(grid, first, count, &of, me, npes);
+    shmem_barrier_all();
+
+    double seconds = run(grid, first, count, &of, me, npes);
+    if (me == 0)
+        check(grid[of.steps % 2], seconds, &of, npes);
 
     shmem_barrier_all(); /* PE 0 has read the others' blocks */
     shmem_free(grid[0]);

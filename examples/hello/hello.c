@@ -42,7 +42,8 @@ int main(void)
     if (me == 0) {
         for (int pe = 0; pe < npes; pe++) {
             if (guest_book[pe] != pe + 1) {
-                fprintf(stderr, "hello: FAILED: PE %d left %d in the guest book, expected %d\n", pe, guest_book[pe], pe + 1);
+                fprintf(stderr, "hello: FAILED: PE %d left %d in the guest book, expected %d\n", pe, guest_book[pe],
+                        pe + 1);
                 shmem_global_exit(1);
             }
         }

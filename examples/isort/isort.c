@@ -75,7 +75,8 @@ static void deal_bins(int *owner, long total, int npes)
 }
 
 /* The keys ordered by the PE they go to, so that each PE's bucket is one run. bucket[pe] is where it starts. */
-static void group_by_owner(const uint32_t *key, uint32_t *grouped, size_t n, const int *owner, const long *bucket, int npes)
+static void group_by_owner(const uint32_t *key, uint32_t *grouped, size_t n, const int *owner, const long *bucket,
+                           int npes)
 {
     long next[MAX_PES];
     memcpy(next, bucket, (size_t)npes * sizeof *next);
@@ -144,30 +145,30 @@ static void usage_exit(int me, const char *why, const char *value)
     shmem_global_exit(2);
 }
 
-int main(int argc, char **argv)
-{
-    shmem_init();
-    int me = shmem_my_pe();
-    int npes = shmem_n_pes();
+struct options {
+    long keys;
+    const char *distribution;
+    uint64_t seed;
+};
 
-    long keys = 1L << 22;
-    const char *distribution = "uniform";
-    uint64_t seed = 1;
+static struct options read_options(int argc, char **argv, int me)
+{
+    struct options chosen = {.keys = 1L << 22, .distribution = "uniform", .seed = 1};
     char *end = "";
     int option;
     opterr = me == 0;
     while ((option = getopt(argc, argv, "k:d:s:")) != -1) {
         switch (option) {
         case 'k':
-            keys = strtol(optarg, &end, 10);
-            if (*end != '\0' || keys < 0)
+            chosen.keys = strtol(optarg, &end, 10);
+            if (*end != '\0' || chosen.keys < 0)
                 usage_exit(me, "-k takes a number of keys, not", optarg);
             break;
         case 'd':
-            distribution = optarg;
+            chosen.distribution = optarg;
             break;
         case 's':
-            seed = strtoull(optarg, &end, 10);
+            chosen.seed = strtoull(optarg, &end, 10);
             if (*end != '\0')
                 usage_exit(me, "-s takes a number, not", optarg);
             break;
@@ -175,44 +176,39 @@ int main(int argc, char **argv)
             usage_exit(me, "unknown option in", argv[optind - 1]);
         }
     }
-    if (npes > MAX_PES)
-        die("more PEs than MAX_PES");
+    return chosen;
+}
 
-    size_t n = (size_t)keys;
-    uint32_t *key = calloc(n + 1, sizeof *key);
-    uint32_t *grouped = calloc(n + 1, sizeof *grouped);
-    if (key == NULL || grouped == NULL)
-        die("no memory for the keys");
-    if (!make_keys(key, n, distribution, seed, me))
-        usage_exit(me, "-d takes uniform, gauss, low or same, not", distribution);
-    tally_mine[0] = n;
-    tally_mine[1] = checksum(key, n);
-    shmem_barrier_all();
-
-    double t0 = now();
+/* Counts the keys by bin and deals the bins to PEs. Returns the keys of all PEs. */
+static long histogram(const uint32_t *key, size_t n, int *owner, int npes)
+{
     for (size_t i = 0; i < n; i++)
         bins_mine[key[i] >> (32 - BIN_BITS)]++;
     shmem_sum_reduce(SHMEM_TEAM_WORLD, bins_all, bins_mine, BINS);
     long total = 0;
     for (int b = 0; b < BINS; b++)
         total += bins_all[b];
-    static int owner[BINS];
     deal_bins(owner, total, npes);
+    return total;
+}
 
-    double t1 = now();
-    static long counts_out[MAX_PES];
-    for (int b = 0; b < BINS; b++)
-        counts_out[owner[b]] += bins_mine[b];
-    exchange_counts(counts_out, me, npes);
-
-    double t2 = now();
-    /* Symmetric memory has one size everywhere: that of the PE that receives most. */
+/* Memory for the keys that this PE receives. Symmetric memory has one size everywhere: that of the PE with most. */
+static uint32_t *receive_buffer(int me)
+{
     uint32_t *in = shmem_malloc(((size_t)received_most + 1) * sizeof *in);
     if (in == NULL) {
         if (me == 0)
-            fprintf(stderr, "isort: no room for the %ld keys that one PE receives: raise SHMEM_SYMMETRIC_SIZE\n", received_most);
+            fprintf(stderr, "isort: no room for the %ld keys that one PE receives: raise SHMEM_SYMMETRIC_SIZE\n",
+                    received_most);
         shmem_global_exit(1);
     }
+    return in;
+}
+
+/* Each PE's bucket goes to its place in that PE's memory. */
+static void exchange_keys(const uint32_t *key, uint32_t *grouped, size_t n, const int *owner, const long *counts_out,
+                          uint32_t *in, int me, int npes)
+{
     long bucket[MAX_PES];
     long at = 0;
     for (int pe = 0; pe < npes; pe++) {
@@ -226,30 +222,69 @@ int main(int argc, char **argv)
             shmem_put_nbi(&in[offset_out[pe]], &grouped[bucket[pe]], (size_t)counts_out[pe], pe);
     }
     shmem_barrier_all(); /* completes the puts, nonblocking ones too, of all PEs */
+}
 
-    double t3 = now();
+/* The time of each phase, from the times between them, and of all. */
+static void report(const double *at, const struct options *chosen, long total, int me, int npes)
+{
+    static const char *phase[] = {"histogram", "counts", "exchange", "local sort", "total"};
+    for (int i = 0; i < 4; i++)
+        times_mine[i] = at[i + 1] - at[i];
+    times_mine[4] = at[4] - at[0];
+    shmem_max_reduce(SHMEM_TEAM_WORLD, times_most, times_mine, 5);
+    if (me != 0)
+        return;
+    printf("isort: %ld keys (%s) on each of %d PEs; most on one PE after: %ld\n", chosen->keys, chosen->distribution,
+           npes, received_most);
+    for (int i = 0; i < 5; i++)
+        printf("isort: %-10s %9.3f ms\n", phase[i], times_most[i] * 1e3);
+    printf("isort: %.1f Mkeys/s\n", times_most[4] > 0 ? (double)total / times_most[4] * 1e-6 : 0.0);
+    printf("isort: OK, %ld keys in order, count and checksum kept\n", total);
+}
+
+int main(int argc, char **argv)
+{
+    shmem_init();
+    int me = shmem_my_pe();
+    int npes = shmem_n_pes();
+    struct options chosen = read_options(argc, argv, me);
+    if (npes > MAX_PES)
+        die("more PEs than MAX_PES");
+
+    size_t n = (size_t)chosen.keys;
+    uint32_t *key = calloc(n + 1, sizeof *key);
+    uint32_t *grouped = calloc(n + 1, sizeof *grouped);
+    if (key == NULL || grouped == NULL)
+        die("no memory for the keys");
+    if (!make_keys(key, n, chosen.distribution, chosen.seed, me))
+        usage_exit(me, "-d takes uniform, gauss, low or same, not", chosen.distribution);
+    tally_mine[0] = n;
+    tally_mine[1] = checksum(key, n);
+    shmem_barrier_all();
+
+    double at[5] = {now()};
+    static int owner[BINS];
+    long total = histogram(key, n, owner, npes);
+
+    at[1] = now();
+    static long counts_out[MAX_PES];
+    for (int b = 0; b < BINS; b++)
+        counts_out[owner[b]] += bins_mine[b];
+    exchange_counts(counts_out, me, npes);
+
+    at[2] = now();
+    uint32_t *in = receive_buffer(me);
+    exchange_keys(key, grouped, n, owner, counts_out, in, me, npes);
+
+    at[3] = now();
     uint32_t *scratch = malloc(((size_t)received + 1) * sizeof *scratch);
     if (scratch == NULL)
         die("no memory to sort in");
     const uint32_t *sorted = radix_sort(in, scratch, (size_t)received);
-    double t4 = now();
+    at[4] = now();
 
     check(sorted, me);
-
-    times_mine[0] = t1 - t0;
-    times_mine[1] = t2 - t1;
-    times_mine[2] = t3 - t2;
-    times_mine[3] = t4 - t3;
-    times_mine[4] = t4 - t0;
-    shmem_max_reduce(SHMEM_TEAM_WORLD, times_most, times_mine, 5);
-    if (me == 0) {
-        static const char *phase[] = {"histogram", "counts", "exchange", "local sort", "total"};
-        printf("isort: %ld keys (%s) on each of %d PEs; most on one PE after: %ld\n", keys, distribution, npes, received_most);
-        for (int i = 0; i < 5; i++)
-            printf("isort: %-10s %9.3f ms\n", phase[i], times_most[i] * 1e3);
-        printf("isort: %.1f Mkeys/s\n", times_most[4] > 0 ? (double)total / times_most[4] * 1e-6 : 0.0);
-        printf("isort: OK, %ld keys in order, count and checksum kept\n", total);
-    }
+    report(at, &chosen, total, me, npes);
 
     free(scratch);
     shmem_free(in);

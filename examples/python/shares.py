@@ -1,4 +1,7 @@
-"""Draws where each PE of a profile spends its time: python3 shares.py DIR FILE.png (matplotlib, and oshprof in PATH)."""
+"""Draws where each PE of a profile spends its time: python3 shares.py DIR FILE.png.
+
+Needs matplotlib, and oshprof in PATH.
+"""
 
 import json
 import subprocess
@@ -17,7 +20,8 @@ KINDS = {
 
 
 def main(directory, path):
-    text = subprocess.run(["oshprof", "report", directory, "--view", "pe", "--json"], check=True, capture_output=True).stdout
+    command = ["oshprof", "report", directory, "--view", "pe", "--json"]
+    text = subprocess.run(command, check=True, capture_output=True).stdout
     profile = json.loads(text)
     pes = profile["per_pe"]
     numbers = [pe["pe"] for pe in pes]

@@ -4,8 +4,8 @@
  *
  * The rod is cut into as many parts as there are PEs, and each PE begins with one of them. In each step a PE puts the
  * ends of its parts to those who have the parts next to them, with a flag; then it waits for the flags of its own.
- * Every few steps each PE saves its parts, at home and at its buddy: the next PE of the team that is on another host, or
- * where all are on one the next PE.
+ * Every few steps each PE saves its parts, at home and at its buddy: the next PE of the team that is on another host,
+ * or where all are on one the next PE.
  *
  * When a PE is lost, what needs it fails. Each PE that is left comes to recover(), and there they make a team of those
  * who are left, find the last state that all have saved, and go on from there: the parts of a PE that is lost go to the
@@ -40,7 +40,8 @@ static int *host;
 /* Who has which part. */
 static int *owner;
 
-/* Symmetric, for each part: its cells; the cell on either side of it, in even and odd steps; flags that tell of these. */
+/* Symmetric, for each part: its cells; the cell on either side of it, in even and odd steps; flags that tell of
+ * these. */
 static double *rod, *halo;
 static long *flag;
 
@@ -115,7 +116,8 @@ static int heir(int slot, int part) {
     if (in_team(from) || in_team(to)) return next_left(from);
     if (near < 0) near = next_on(to, 1);
     if (near < 0) {
-        fprintf(stderr, "rescue: FAILED: PE %d: part %d is lost with PEs %d and %d and their hosts\n", me, part, from, to);
+        fprintf(stderr, "rescue: FAILED: PE %d: part %d is lost with PEs %d and %d and their hosts\n", me, part, from,
+                to);
         shmem_global_exit(1);
     }
     return near;

@@ -172,8 +172,8 @@ int main(int argc, char **argv)
     check(second, mine, keys, sum);
     double most = slowest((double)mine);
     if (me == 0) {
-        printf("teamsort: %zu keys on each of %d PEs (%d x %d); most on one PE after: %.0f\n", keys, npes, npes / columns,
-               columns, most);
+        printf("teamsort: %zu keys on each of %d PEs (%d x %d); most on one PE after: %.0f\n", keys, npes,
+               npes / columns, columns, most);
         printf("teamsort: %.1f ms, %.1f Mkeys/s\n", seconds * 1e3, (double)keys * npes / seconds * 1e-6);
         printf("teamsort: OK, keys in order, count and checksum kept\n");
     }

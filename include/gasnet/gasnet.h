@@ -1,6 +1,6 @@
 /*
- * The GASNet-1 interface on Pellucid, over that of GASNet-EX. Written from the GASNet specification 1.8.1 and the extensions
- * for memory that is not contiguous.
+ * The GASNet-1 interface on Pellucid, over that of GASNet-EX. Written from the GASNet specification 1.8.1 and the
+ * extensions for memory that is not contiguous.
  */
 #ifndef _GEX_GASNET1_H
 #define _GEX_GASNET1_H

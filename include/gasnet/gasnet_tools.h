@@ -1,6 +1,6 @@
 /*
- * GASNet tools on Pellucid: what clients use beside communication. Most of it is the compiler's and the C library's. Written
- * from the names alone, and from what each says.
+ * GASNet tools on Pellucid: what clients use beside communication. Most of it is the compiler's and the C library's.
+ * Written from the names alone, and from what each says.
  */
 #ifndef _GEX_TOOLS_H
 #define _GEX_TOOLS_H

@@ -21,7 +21,7 @@ use pellucid_profile::arm::{self, Interceptor};
 use pellucid_profile::op::{self, COUNT, Class, OPS};
 
 use crate::dispatcher::{self, Call};
-use crate::thread::Place;
+use crate::thread::CodeOwner;
 
 /// `SHMEMX_` results.
 pub mod result {
@@ -191,7 +191,7 @@ fn deliver(
         // SAFETY: a live slot holds the function pointer that `register` stored; `busy` keeps it from being replaced.
         let callback = unsafe { std::mem::transmute::<usize, Callback>(slot.callback.load(Relaxed)) };
         // SAFETY: registered to be called so; the event lives as long as the call.
-        dispatcher::at(Place::Callback, index, || unsafe { callback(&raw const event, data) });
+        dispatcher::at(CodeOwner::Callback, index, || unsafe { callback(&raw const event, data) });
     }
     if slot.busy.fetch_sub(1, SeqCst) == 1 {
         release(slot);
@@ -279,7 +279,7 @@ pub unsafe extern "C" fn shmemx_callback_register(
 #[unsafe(no_mangle)]
 pub extern "C" fn shmemx_callback_unregister(handle: c_int) -> c_int {
     // Whether this thread has left a callback by a jump, before anybody waits for it.
-    dispatcher::place();
+    dispatcher::code_owner();
     let turn = CHANGE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let live = |slot: &Slot| slot.state.load(SeqCst) == LIVE && slot.handle.load(Relaxed) == handle;
     let Some((index, slot)) = SLOTS.iter().enumerate().find(|(_, slot)| live(slot)) else { return result::NO_SUCH };
@@ -290,7 +290,7 @@ pub extern "C" fn shmemx_callback_unregister(handle: c_int) -> c_int {
     release(slot);
     // Another registration may have taken the slot by the time this looks: then it was free in between.
     let since = Instant::now();
-    while dispatcher::place() != Place::Callback
+    while dispatcher::code_owner() != CodeOwner::Callback
         && slot.state.load(SeqCst) == LEAVING
         && slot.handle.load(SeqCst) == handle
     {

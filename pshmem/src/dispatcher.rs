@@ -21,7 +21,7 @@ use crate::check;
 use crate::finale;
 use crate::frame::Frame;
 use crate::generated::addresses::{BODIES_COUNT, BODY, BOUND, INTERCEPTED, INTERCEPTED_OF, VARIADIC};
-use crate::thread::{self, Mark, Place};
+use crate::thread::{self, CodeOwner, Mark};
 
 /// Address of a function.
 #[derive(Clone, Copy)]
@@ -101,11 +101,11 @@ impl Call {
 }
 
 /// Where the calling thread is. A tool or callback that was left by an exception or `longjmp` is left.
-pub fn place() -> Place {
+pub fn code_owner() -> CodeOwner {
     let thread = thread::get();
-    if thread.place.get() != Place::Outside && !Mark::is_there(thread.mark.get()) {
-        let place = thread.place.replace(Place::Outside);
-        if place == Place::Callback {
+    if thread.place.get() != CodeOwner::Outside && !Mark::is_there(thread.mark.get()) {
+        let place = thread.place.replace(CodeOwner::Outside);
+        if place == CodeOwner::Callback {
             callbacks::abandoned(thread.registration.get() as usize);
         }
     }
@@ -113,7 +113,7 @@ pub fn place() -> Place {
 }
 
 /// Runs `f` at a place; in a callback `registration` tells whose.
-pub fn at<R>(place: Place, registration: usize, f: impl FnOnce() -> R) -> R {
+pub fn at<R>(place: CodeOwner, registration: usize, f: impl FnOnce() -> R) -> R {
     let thread = thread::get();
     let mark = Mark::new();
     mark.set();
@@ -152,7 +152,7 @@ pub extern "C" fn choose(entry: u16, frame: &mut Frame, frame_pointer: usize) ->
     if entry & STRONG == 0 {
         finale::check(op);
     }
-    if place() == Place::Tool {
+    if code_owner() == CodeOwner::Tool {
         return imp_of(op);
     }
     let site = if entry & STRONG == 0 {
@@ -206,7 +206,7 @@ pub fn pass(call: &Call, go: &mut dyn FnMut(Option<Tool>) -> bool) {
 /// in any case.
 pub fn pass_by(call: &Call, go: &mut dyn FnMut() -> bool) {
     finale::check(call.op);
-    if place() == Place::Tool {
+    if code_owner() == CodeOwner::Tool {
         go();
     } else {
         pass_to(call, None, &mut |_| go());
@@ -214,14 +214,14 @@ pub fn pass_by(call: &Call, go: &mut dyn FnMut() -> bool) {
 }
 
 fn pass_to(call: &Call, tool: Option<Tool>, go: &mut dyn FnMut(Option<Tool>) -> bool) {
-    let (site, place) = (thread::get().site.get(), place());
+    let (site, place) = (thread::get().site.get(), code_owner());
     check::call(call);
     // A callback that calls is not called back.
     let mut entered = Entered::nobody();
-    if place != Place::Callback {
+    if place != CodeOwner::Callback {
         callbacks::enter(call, site, &mut entered);
     }
-    let mut body = || if tool.is_some() { at(Place::Tool, 0, || go(tool)) } else { go(None) };
+    let mut body = || if tool.is_some() { at(CodeOwner::Tool, 0, || go(tool)) } else { go(None) };
     let Call { op, peer, addr, bytes, .. } = *call;
     let failed = if arm::level() <= 0 {
         body()

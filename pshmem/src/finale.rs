@@ -16,7 +16,7 @@ use pellucid_profile::arm;
 use pellucid_profile::op::{self, OPS};
 
 use crate::dispatcher;
-use crate::thread::{self, Ended, Place};
+use crate::thread::{self, CodeOwner, FinalizeState};
 
 unsafe extern "C" {
     /// Of the C library, for destructors of thread-local objects; the last one registered runs first.
@@ -29,18 +29,18 @@ unsafe extern "C" {
 
 /// The last finalize is complete, in this thread.
 pub fn begin() {
-    match thread::get().ended.replace(Ended::Finalized) {
-        Ended::Not => {
+    match thread::get().ended.replace(FinalizeState::Finalized) {
+        FinalizeState::Not => {
             // SAFETY: the function lives as long as the library, which is named by an address in it.
             let refused = unsafe { __cxa_thread_atexit_impl(leave, ptr::null_mut(), (&raw const OPS).cast()) };
             if refused != 0 {
-                thread::get().ended.set(Ended::Leaving);
+                thread::get().ended.set(FinalizeState::Leaving);
             }
         }
-        Ended::Finalized => {}
-        Ended::Leaving => thread::get().ended.set(Ended::Leaving),
+        FinalizeState::Finalized => {}
+        FinalizeState::Leaving => thread::get().ended.set(FinalizeState::Leaving),
     }
-    arm::set_closed(thread::get().ended.get() == Ended::Finalized);
+    arm::set_closed(thread::get().ended.get() == FinalizeState::Finalized);
 }
 
 /// The library is initialized again.
@@ -49,15 +49,15 @@ pub fn end() {
 }
 
 unsafe extern "C" fn leave(_: *mut c_void) {
-    thread::get().ended.set(Ended::Leaving);
+    thread::get().ended.set(FinalizeState::Leaving);
     arm::set_closed(false);
 }
 
 /// Ends the job where a call is the program's and comes too late.
 pub fn check(op: u16) {
     if arm::is_closed()
-        && thread::get().ended.get() == Ended::Finalized
-        && dispatcher::place() == Place::Outside
+        && thread::get().ended.get() == FinalizeState::Finalized
+        && dispatcher::code_owner() == CodeOwner::Outside
         && op::needs_library(op)
     {
         runtime::fail(OPS[usize::from(op)].name(), Fault::from(Cause::Finalized));

@@ -31,14 +31,14 @@ pub enum What {
 use What::{Profile, Trace};
 
 /// The directories that this process has taken, and what was refused.
-struct Taken {
+struct ClaimedDirs {
     /// A forked child has no part in this.
     process: u32,
     dirs: [Option<OutputDir>; 2],
     refused: Option<Cause>,
 }
 
-static TAKEN: Mutex<Taken> = Mutex::new(Taken { process: 0, dirs: [None, None], refused: None });
+static TAKEN: Mutex<ClaimedDirs> = Mutex::new(ClaimedDirs { process: 0, dirs: [None, None], refused: None });
 
 fn wanted(what: What) -> Option<PathBuf> {
     match what {
@@ -47,8 +47,8 @@ fn wanted(what: What) -> Option<PathBuf> {
     }
 }
 
-impl Taken {
-    fn lock() -> std::sync::MutexGuard<'static, Taken> {
+impl ClaimedDirs {
+    fn lock() -> std::sync::MutexGuard<'static, ClaimedDirs> {
         TAKEN.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -73,7 +73,7 @@ impl Taken {
 
 /// The first PE of a job has made its segment.
 pub fn take(segment: RawFd) {
-    let mut taken = Taken::lock();
+    let mut taken = ClaimedDirs::lock();
     taken.take(Profile);
     taken.take(Trace);
     let _ = segment::set_claims(segment, taken.claims());
@@ -82,7 +82,7 @@ pub fn take(segment: RawFd) {
 /// The first PE of another host has taken over the begin of the job, with the claims.
 pub fn follow(segment: RawFd) {
     let Ok(mut claims) = segment::claims(segment) else { return };
-    let mut taken = Taken::lock();
+    let mut taken = ClaimedDirs::lock();
     for what in [Profile, Trace] {
         if open(what, claims[what as usize]).is_none_or(|found| found.is_err()) {
             taken.take(what);
@@ -94,7 +94,7 @@ pub fn follow(segment: RawFd) {
 
 /// A PE without others, and without a segment that it shares.
 pub fn take_alone() {
-    let mut taken = Taken::lock();
+    let mut taken = ClaimedDirs::lock();
     taken.take(Profile);
     taken.take(Trace);
 }
@@ -104,7 +104,7 @@ pub fn take_alone() {
 /// # Errors
 /// Just that.
 pub fn check() -> Result<(), Fault> {
-    Taken::lock().refused.take().map_or(Ok(()), |cause| Err(Fault::from(cause)))
+    ClaimedDirs::lock().refused.take().map_or(Ok(()), |cause| Err(Fault::from(cause)))
 }
 
 fn open(what: What, claim: Option<Claim>) -> Option<Result<OutputDir, Error>> {
@@ -114,7 +114,7 @@ fn open(what: What, claim: Option<Claim>) -> Option<Result<OutputDir, Error>> {
 
 /// A directory of the job, for this process. `None`: none was asked for, or nobody has taken it.
 pub fn find(what: What, segment: RawFd) -> Option<Result<OutputDir, Error>> {
-    let own = Taken::lock().claims()[what as usize];
+    let own = ClaimedDirs::lock().claims()[what as usize];
     let claim = own.or_else(|| segment::claims(segment).ok()?[what as usize]);
     open(what, claim)
 }
@@ -130,7 +130,7 @@ pub fn trace(start: &Start, segment: RawFd) -> Option<Result<OutputDir, Error>> 
 
 /// Says where the files are that this process has made room for.
 pub fn tell(what: What, to_see_it: &str) {
-    let taken = Taken::lock();
+    let taken = ClaimedDirs::lock();
     let Some(dir) = taken.dirs[what as usize].as_ref().filter(|_| taken.process == std::process::id()) else { return };
     let files = |name: &OsString| name.as_encoded_bytes().starts_with(b"pe-");
     if dir.names().is_ok_and(|names| names.iter().any(files)) {
@@ -141,7 +141,7 @@ pub fn tell(what: What, to_see_it: &str) {
 
 /// The process ends: other jobs may not take the directories for theirs, but nobody needs to find them any more.
 pub fn release() {
-    let taken = Taken::lock();
+    let taken = ClaimedDirs::lock();
     if taken.process == std::process::id() {
         taken.dirs.iter().flatten().for_each(OutputDir::release);
     }

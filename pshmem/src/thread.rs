@@ -16,7 +16,7 @@ use pellucid_profile::recorder;
 /// Whose code a thread is in.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
-pub enum Place {
+pub enum CodeOwner {
     /// The application's, or a tool's that nobody called from here.
     Outside = 0,
     /// That of a stacked tool, which has a call of the application.
@@ -28,7 +28,7 @@ pub enum Place {
 /// What a thread has to do with the last finalize.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
-pub enum Ended {
+pub enum FinalizeState {
     /// Nothing.
     Not = 0,
     /// It has called it.
@@ -43,7 +43,7 @@ pub struct Thread {
     /// Where the call came from that is on its way through the dispatcher.
     pub site: Cell<usize>,
     /// Whose code the thread is in.
-    pub place: Cell<Place>,
+    pub place: Cell<CodeOwner>,
     /// In a callback: whose it is.
     pub registration: Cell<u32>,
     /// Of [`Self::place`], where that is not outside.
@@ -51,7 +51,7 @@ pub struct Thread {
     /// The routine that may wait which the thread is in: its operation plus 1, or 0.
     routine: Cell<u32>,
     /// What it has to do with the last finalize.
-    pub ended: Cell<Ended>,
+    pub ended: Cell<FinalizeState>,
     /// Its mark, with which a [`Within`] begins.
     within: Cell<*const Mark>,
     /// Its last error ([`crate::errors`]), or null.

@@ -76,24 +76,29 @@ const CONTROLS: &[Control] = &[
 ];
 
 /// What is kept of each operation.
-struct Kept {
+struct CountedValue {
     suffix: &'static str,
     unit: &'static CStr,
     description: &'static CStr,
     kind: c_int,
 }
 
-const KEPT: [Kept; 5] = [
-    Kept { suffix: "calls", unit: c"calls", description: c"calls of the routine on this PE", kind: COUNTER },
-    Kept { suffix: "bytes", unit: c"B", description: c"bytes that these calls moved", kind: COUNTER },
-    Kept { suffix: "errors", unit: c"calls", description: c"calls that reported failure", kind: COUNTER },
-    Kept {
+const COUNTED: [CountedValue; 5] = [
+    CountedValue { suffix: "calls", unit: c"calls", description: c"calls of the routine on this PE", kind: COUNTER },
+    CountedValue { suffix: "bytes", unit: c"B", description: c"bytes that these calls moved", kind: COUNTER },
+    CountedValue { suffix: "errors", unit: c"calls", description: c"calls that reported failure", kind: COUNTER },
+    CountedValue {
         suffix: "time",
         unit: c"ns",
         description: c"time in the routine; an estimate where calls are sampled",
         kind: COUNTER,
     },
-    Kept { suffix: "latency", unit: c"calls", description: c"timed calls by latency in nanoseconds", kind: HISTOGRAM },
+    CountedValue {
+        suffix: "latency",
+        unit: c"calls",
+        description: c"timed calls by latency in nanoseconds",
+        kind: HISTOGRAM,
+    },
 ];
 
 /// Which variable a number is.
@@ -108,11 +113,11 @@ fn which(index: c_int) -> Option<Which> {
         return Some(Which::Control(control));
     }
     let at = index - CONTROLS.len();
-    (at < COUNT * KEPT.len()).then(|| Which::Op((at / KEPT.len()) as u16, at % KEPT.len()))
+    (at < COUNT * COUNTED.len()).then(|| Which::Op((at / COUNTED.len()) as u16, at % COUNTED.len()))
 }
 
 fn name_of(op: u16, kept: usize) -> String {
-    format!("{}.{}", OPS[usize::from(op)].name(), KEPT[kept].suffix)
+    format!("{}.{}", OPS[usize::from(op)].name(), COUNTED[kept].suffix)
 }
 
 /// Names of operations and of their variables as C strings, made when first asked for.
@@ -121,7 +126,7 @@ fn names() -> &'static [CString] {
     NAMES.get_or_init(|| {
         let c = |text: String| CString::new(text).unwrap_or_default();
         let operations = OPS.iter().map(|row| c(row.name().to_owned()));
-        let variables = (0..COUNT as u16).flat_map(|op| (0..KEPT.len()).map(move |kept| name_of(op, kept)));
+        let variables = (0..COUNT as u16).flat_map(|op| (0..COUNTED.len()).map(move |kept| name_of(op, kept)));
         operations.chain(variables.map(c)).collect()
     })
 }
@@ -135,7 +140,7 @@ pub fn text(operation: &str) -> *const c_char {
 /// Number of variables; they are numbered from 0.
 #[unsafe(no_mangle)]
 pub extern "C" fn shmemx_var_count() -> c_int {
-    (CONTROLS.len() + COUNT * KEPT.len()) as c_int
+    (CONTROLS.len() + COUNT * COUNTED.len()) as c_int
 }
 
 /// Describes a variable. `info->size` is the size of the caller's structure; as much is filled in.
@@ -166,12 +171,12 @@ pub unsafe extern "C" fn shmemx_var_info(index: c_int, info: *mut Info) -> c_int
         },
         Which::Op(op, at) => Info {
             size,
-            name: names()[COUNT + usize::from(op) * KEPT.len() + at].as_ptr(),
-            unit: KEPT[at].unit.as_ptr(),
-            description: KEPT[at].description.as_ptr(),
-            kind: KEPT[at].kind,
+            name: names()[COUNT + usize::from(op) * COUNTED.len() + at].as_ptr(),
+            unit: COUNTED[at].unit.as_ptr(),
+            description: COUNTED[at].description.as_ptr(),
+            kind: COUNTED[at].kind,
             op: c_int::from(op),
-            count: if KEPT[at].kind == HISTOGRAM { BUCKETS } else { 1 },
+            count: if COUNTED[at].kind == HISTOGRAM { BUCKETS } else { 1 },
             writable: 0,
         },
     };
@@ -200,9 +205,9 @@ pub unsafe extern "C" fn shmemx_var_find(name: *const c_char) -> c_int {
         return result::NO_SUCH;
     };
     let op = OPS.iter().position(|row| row.name() == routine);
-    let kept = KEPT.iter().position(|kept| kept.suffix == suffix);
+    let kept = COUNTED.iter().position(|kept| kept.suffix == suffix);
     match (op, kept) {
-        (Some(op), Some(kept)) => (CONTROLS.len() + op * KEPT.len() + kept) as c_int,
+        (Some(op), Some(kept)) => (CONTROLS.len() + op * COUNTED.len() + kept) as c_int,
         _ => result::NO_SUCH,
     }
 }
@@ -233,13 +238,13 @@ pub unsafe extern "C" fn shmemx_var_read(index: c_int, values: *mut i64, count: 
         Which::Op(op, at) => {
             let routine = recorder::read(op);
             let routine = routine.as_ref();
-            if KEPT[at].kind == HISTOGRAM {
+            if COUNTED[at].kind == HISTOGRAM {
                 (0..BUCKETS.min(count)).for_each(|bucket| put(bucket, 0));
                 let counts = routine.map_or(&[][..], |routine| routine.latency.counts());
                 counts.iter().for_each(|&(bucket, calls)| put(usize::from(bucket), number(calls)));
                 return BUCKETS as c_int;
             }
-            let value = routine.map_or(0, |routine| match KEPT[at].suffix {
+            let value = routine.map_or(0, |routine| match COUNTED[at].suffix {
                 "calls" => routine.all_calls(),
                 "bytes" => routine.all_bytes(),
                 "errors" => routine.errors,
@@ -274,7 +279,7 @@ pub extern "C" fn shmemx_var_write(index: c_int, value: i64) -> c_int {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn shmemx_var_bucket(index: c_int, bucket: usize, low: *mut i64, high: *mut i64) -> c_int {
     match which(index) {
-        Some(Which::Op(_, at)) if KEPT[at].kind == HISTOGRAM && bucket < BUCKETS => {}
+        Some(Which::Op(_, at)) if COUNTED[at].kind == HISTOGRAM && bucket < BUCKETS => {}
         Some(_) => return result::BAD_ARGUMENT,
         None => return result::NO_SUCH,
     }

@@ -111,73 +111,94 @@ fn table(answers: &[Value]) -> String {
     text + "</table>"
 }
 
-/// Lines over time, or areas on top of each other, with axes and a legend.
-fn plot(all: &[Series], unit: &str, is_stacked: bool) -> String {
-    let times = || all.iter().flat_map(|series| series.points.iter().map(|(time, _)| *time));
-    let (begin, end) = (times().fold(f64::INFINITY, f64::min), times().fold(0.0, f64::max));
-    let mut base: Vec<(f64, f64)> = Vec::new();
-    let mut layers: Vec<Vec<(f64, f64)>> = Vec::new();
+/// Points of a series: time and value.
+type Points = Vec<(f64, f64)>;
+
+/// The lines that are drawn, each on top of those before it where they are stacked.
+fn layers(all: &[Series], is_stacked: bool) -> Vec<Points> {
+    let mut base = Points::new();
+    let mut layers = Vec::new();
     for series in all {
         let below = |time: f64| base.iter().find(|(at, _)| is_stacked && *at == time).map_or(0.0, |(_, value)| *value);
         let finite = series.points.iter().filter(|(_, value)| value.is_finite());
-        let layer: Vec<(f64, f64)> = finite.map(|&(time, value)| (time, below(time) + value)).collect();
-        let others: Vec<(f64, f64)> =
-            base.iter().filter(|(at, _)| layer.iter().all(|(time, _)| time != at)).copied().collect();
+        let layer: Points = finite.map(|&(time, value)| (time, below(time) + value)).collect();
+        let others: Points = base.iter().filter(|(at, _)| layer.iter().all(|(time, _)| time != at)).copied().collect();
         base = layer.iter().copied().chain(others).collect();
         layers.push(layer);
     }
-    let values = || layers.iter().flatten().map(|(_, value)| *value);
-    let (least, most) = (values().fold(0.0, f64::min), values().fold(0.0, f64::max));
-    let span = if most > least { most - least } else { 1.0 };
-    let (width, height) = (SIZE.0 - AXES.0, SIZE.1 - AXES.1 - 8.0);
-    let x = |time: f64| AXES.0 + width * (time - begin) / (end - begin).max(1.0);
-    let y = |value: f64| 8.0 + height * (1.0 - (value - least) / span);
-    let mut text = format!("<svg viewBox=\"0 0 {} {}\" role=img>", SIZE.0, SIZE.1);
-    for part in [0.0, 0.5, 1.0] {
-        let value = least + part * span;
-        let _ = write!(
-            text,
-            "<line x1={} x2={} y1={:.1} y2={:.1} stroke=#ddd /><text x={} y={:.1} text-anchor=end>{}</text>",
-            AXES.0,
-            SIZE.0,
-            y(value),
-            y(value),
-            AXES.0 - 6.0,
-            y(value) + 4.0,
-            amount(value, unit)
-        );
+    layers
+}
+
+/// Where times and values are in the picture: from the first to the last time, and from the least to the highest value.
+struct Axes {
+    times: (f64, f64),
+    values: (f64, f64),
+}
+
+impl Axes {
+    fn of(all: &[Series], layers: &[Points]) -> Self {
+        let times = || all.iter().flat_map(|series| series.points.iter().map(|(time, _)| *time));
+        let values = || layers.iter().flatten().map(|(_, value)| *value);
+        Self {
+            times: (times().fold(f64::INFINITY, f64::min), times().fold(0.0, f64::max)),
+            values: (values().fold(0.0, f64::min), values().fold(0.0, f64::max)),
+        }
     }
-    let _ = write!(
-        text,
-        "<text x={} y={}>{:.0} s ago</text><text x={} y={} text-anchor=end>now</text>",
-        AXES.0,
-        SIZE.1 - 3.0,
-        end - begin,
-        SIZE.0 - 2.0,
-        SIZE.1 - 3.0
-    );
+
+    fn span(&self) -> f64 {
+        let (least, most) = self.values;
+        if most > least { most - least } else { 1.0 }
+    }
+
+    fn x(&self, time: f64) -> f64 {
+        let (begin, end) = self.times;
+        AXES.0 + (SIZE.0 - AXES.0) * (time - begin) / (end - begin).max(1.0)
+    }
+
+    fn y(&self, value: f64) -> f64 {
+        8.0 + (SIZE.1 - AXES.1 - 8.0) * (1.0 - (value - self.values.0) / self.span())
+    }
+
+    /// Three lines with their values, and the times.
+    fn grid(&self, unit: &str) -> String {
+        let mut text = String::new();
+        for part in [0.0, 0.5, 1.0] {
+            let value = self.values.0 + part * self.span();
+            let y = self.y(value);
+            let _ = write!(text, "<line x1={} x2={} y1={y:.1} y2={y:.1} stroke=#ddd />", AXES.0, SIZE.0);
+            let (x, y) = (AXES.0 - 6.0, y + 4.0);
+            let _ = write!(text, "<text x={x} y={y:.1} text-anchor=end>{}</text>", amount(value, unit));
+        }
+        let (y, seconds) = (SIZE.1 - 3.0, self.times.1 - self.times.0);
+        let _ = write!(text, "<text x={} y={y}>{seconds:.0} s ago</text>", AXES.0);
+        let _ = write!(text, "<text x={} y={y} text-anchor=end>now</text>", SIZE.0 - 2.0);
+        text
+    }
+
+    /// A line, or the area below it, in the colour of its number.
+    fn layer(&self, at: usize, layer: &Points, is_area: bool) -> String {
+        let points: Vec<String> =
+            layer.iter().map(|&(time, value)| format!("{:.1},{:.1}", self.x(time), self.y(value))).collect();
+        let points = points.join(" ");
+        let (colour, dash) = (COLOURS[at % COLOURS.len()], DASHES[at / COLOURS.len() % DASHES.len()]);
+        if let (true, Some(first), Some(last)) = (is_area, layer.first(), layer.last()) {
+            let (from, to, floor) = (self.x(first.0), self.x(last.0), self.y(0.0));
+            format!("<polygon fill=\"{colour}\" points=\"{from:.1},{floor:.1} {points} {to:.1},{floor:.1}\"/>")
+        } else {
+            let style = format!("fill=none stroke=\"{colour}\" stroke-width=2 stroke-dasharray=\"{dash}\"");
+            format!("<polyline {style} points=\"{points}\"/>")
+        }
+    }
+}
+
+/// Lines over time, or areas on top of each other, with axes and a legend.
+fn plot(all: &[Series], unit: &str, is_stacked: bool) -> String {
+    let layers = layers(all, is_stacked);
+    let axes = Axes::of(all, &layers);
+    let mut text = format!("<svg viewBox=\"0 0 {} {}\" role=img>", SIZE.0, SIZE.1) + &axes.grid(unit);
     // The highest layer first, so that those below it are drawn over its lower part.
     for (at, layer) in layers.iter().enumerate().rev() {
-        let points: Vec<String> =
-            layer.iter().map(|&(time, value)| format!("{:.1},{:.1}", x(time), y(value))).collect();
-        let (colour, dash) = (COLOURS[at % COLOURS.len()], DASHES[at / COLOURS.len() % DASHES.len()]);
-        if let (true, Some(first), Some(last)) = (is_stacked, layer.first(), layer.last()) {
-            let _ = write!(
-                text,
-                "<polygon fill=\"{colour}\" points=\"{:.1},{:.1} {} {:.1},{:.1}\"/>",
-                x(first.0),
-                y(0.0),
-                points.join(" "),
-                x(last.0),
-                y(0.0)
-            );
-        } else {
-            let _ = write!(
-                text,
-                "<polyline fill=none stroke=\"{colour}\" stroke-width=2 stroke-dasharray=\"{dash}\" points=\"{}\"/>",
-                points.join(" ")
-            );
-        }
+        text += &axes.layer(at, layer, is_stacked);
     }
     text + "</svg>" + &legend(all, unit)
 }

@@ -46,6 +46,26 @@ fn errors_are_counted_by_routine() {
     }
 }
 
+/// A number of each PE.
+type OfPe<'a> = &'a dyn Fn(u64) -> u64;
+
+/// Compares calls and bytes of a routine, in all and of each PE; no bytes where these are the library's choice.
+fn check_routine(report: &Report, pes: usize, name: &str, calls: OfPe<'_>, bytes: Option<OfPe<'_>>) {
+    let numbers = 0..pes as u64;
+    let (total_calls, total_bytes) = report.routine(name);
+    assert_eq!(total_calls, numbers.clone().map(calls).sum::<u64>(), "calls of {name} at {pes} PEs");
+    if let Some(bytes) = bytes {
+        assert_eq!(total_bytes, numbers.clone().map(bytes).sum::<u64>(), "bytes of {name} at {pes} PEs");
+    }
+    for pe in numbers {
+        let (one_calls, one_bytes) = report.routine_of(pe as usize, name);
+        assert_eq!(one_calls, calls(pe), "calls of {name} on PE {pe} of {pes}");
+        if let Some(bytes) = bytes {
+            assert_eq!(one_bytes, bytes(pe), "bytes of {name} on PE {pe} of {pes}");
+        }
+    }
+}
+
 #[test]
 fn counts_and_bytes_are_exact() {
     let binary = program("traffic");
@@ -54,28 +74,15 @@ fn counts_and_bytes_are_exact() {
         let outcome = outcome.expect_code(0);
         let report = Report::read(&directory, true);
         let mut names: Vec<String> = Vec::new();
-        // Calls and bytes of PE `pe`; `None` where the bytes are the library's choice.
-        let mut expect = |name: &str, calls: &dyn Fn(u64) -> u64, bytes: Option<&dyn Fn(u64) -> u64>| {
+        let mut expect = |name: &str, calls: OfPe<'_>, bytes: Option<OfPe<'_>>| {
             names.push(name.to_string());
-            let numbers = 0..pes as u64;
-            let (total_calls, total_bytes) = report.routine(name);
-            assert_eq!(total_calls, numbers.clone().map(calls).sum::<u64>(), "calls of {name} at {pes} PEs");
-            if let Some(bytes) = bytes {
-                assert_eq!(total_bytes, numbers.clone().map(bytes).sum::<u64>(), "bytes of {name} at {pes} PEs");
-            }
-            for pe in numbers {
-                let (one_calls, one_bytes) = report.routine_of(pe as usize, name);
-                assert_eq!(one_calls, calls(pe), "calls of {name} on PE {pe} of {pes}");
-                if let Some(bytes) = bytes {
-                    assert_eq!(one_bytes, bytes(pe), "bytes of {name} on PE {pe} of {pes}");
-                }
-            }
+            check_routine(&report, pes, name, calls, bytes);
         };
-        let once: &dyn Fn(u64) -> u64 = &|_| 1;
-        let hundred: &dyn Fn(u64) -> u64 = &|pe| 100 * (pe + 1);
-        let eight: &dyn Fn(u64) -> u64 = &|pe| 800 * (pe + 1);
-        let ten: &dyn Fn(u64) -> u64 = &|pe| 10 * (pe + 1);
-        let three: &dyn Fn(u64) -> u64 = &|pe| 3 * (pe + 1);
+        let once: OfPe<'_> = &|_| 1;
+        let hundred: OfPe<'_> = &|pe| 100 * (pe + 1);
+        let eight: OfPe<'_> = &|pe| 800 * (pe + 1);
+        let ten: OfPe<'_> = &|pe| 10 * (pe + 1);
+        let three: OfPe<'_> = &|pe| 3 * (pe + 1);
         expect("shmem_finalize", once, None);
         expect("shmem_my_pe", once, None);
         expect("shmem_n_pes", once, None);

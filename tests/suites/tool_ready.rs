@@ -1,6 +1,7 @@
 //! What existing tools look for when they are built against an OpenSHMEM library, and rely on when they run.
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use harness::compile::Build;
 use harness::run::{Job, Outcome};
@@ -170,15 +171,18 @@ fn conftest(compiler: &str, options: &[&str], text: &str) -> Outcome {
         "oshfort" => "f",
         _ => "c",
     };
-    let folder = tree::fresh(&format!("conftest-{compiler}"));
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let folder = tree::fresh(&format!("conftest-{compiler}-{number}"));
     std::fs::write(folder.join(format!("conftest.{extension}")), text).expect("target/tests can be written");
     let job = Job::new(tree::tool(compiler)).args(options).arg(format!("conftest.{extension}"));
     job.args(["-o", "conftest"]).directory(&folder).run()
 }
 
+/// As Score-P's configure does it: the library is known by a file, the headers by what the preprocessor says, the
+/// vendor by what the wrapper says.
 #[test]
-fn as_score_p_configures() {
-    // The library is known by a file, the headers by what the preprocessor says, the vendor by what the wrapper says.
+fn as_score_p_finds_the_library() {
     let folder = tree::fresh("tool-ready-scorep");
     std::fs::write(folder.join("conftest.c"), "#include <shmem.h>\n").expect("target/tests can be written");
     let text = Job::new(tree::tool("oshcc")).args(["-E", "conftest.c"]).directory(&folder).run().expect_code(0).stdout;
@@ -192,7 +196,11 @@ fn as_score_p_configures() {
             assert!(said.contains("Pellucid") && !said.contains("Open SHMEM"), "{wrapper}: {}", outcome.describe());
         }
     }
-    // Compilers, libraries and a routine without its prototype, in each language.
+}
+
+/// Compilers, libraries and a routine without its prototype, in each language.
+#[test]
+fn as_score_p_tries_the_compilers() {
     let call = "#ifdef __cplusplus\nextern \"C\"\n#endif\nchar start_pes();\nint main() { return start_pes(); }\n";
     for (wrapper, options) in
         [("oshcc", ["-g", "-O2", "-lopenshmem"]), ("oshcxx", ["-O2", "-std=c++11", "-lopenshmem"])]
@@ -207,7 +215,11 @@ fn as_score_p_configures() {
     }
     let shifted = "#include <pshmem.h>\nint main() { pstart_pes(0); pshmem_barrier_all(); return 0; }\n";
     conftest("oshcc", &["-static"], shifted).expect_code(0);
-    // Symbols: many at once, declared as nothing in particular.
+}
+
+/// Symbols: many at once, declared as nothing in particular.
+#[test]
+fn as_score_p_looks_for_symbols() {
     let symbols = [
         "_my_pe",
         "_num_pes",
@@ -247,7 +259,11 @@ fn as_score_p_configures() {
     let declared: String = known.iter().map(|name| format!("char p{name}();\n")).collect();
     let called: String = known.iter().map(|name| format!(" | p{name}()")).collect();
     conftest("oshcc", &[], &format!("{declared}int main() {{ return 0{called}; }}\n")).expect_code(0);
-    // Prototypes: a definition of the tool's own beside the header's declaration.
+}
+
+/// Prototypes: a definition of the tool's own beside the header's declaration.
+#[test]
+fn as_score_p_looks_for_prototypes() {
     for definition in [
         "void shmem_finalize(void) { return; }",
         "char shmem_char_g(const char *addr, int pe) { return 0; }",

@@ -48,8 +48,8 @@ commit=$(git -C "$root" rev-parse --verify --quiet "$revision^{commit}") ||
 work=$(mktemp -d)
 base=$root/target/gate/$commit
 
-# Built once, at a place of its own that is always the same: else nothing of the build before would be of use. Half of an
-# installation is never taken for a whole one.
+# Built once, at a place of its own that is always the same: else nothing of the build before would be of use. Half of
+# an installation is never taken for a whole one.
 clone=
 build_base() {
     local gate=$root/target/gate lock partial

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# package.sh TREE VERSION TO: a tarball that can be unpacked anywhere, and a Debian package, of the tree that ./x build has made.
-# Run by ./x package.
+# package.sh TREE VERSION TO: a tarball that can be unpacked anywhere, and a Debian package, of the tree that ./x build
+# has made. Run by ./x package.
 set -euo pipefail
 
 tree=$1 version=$2 to=$3

@@ -34,7 +34,7 @@ pub struct Registers {
 
 /// An address in the function that this is inlined into, and the registers there.
 #[inline(always)]
-pub fn here() -> (usize, Registers) {
+pub fn current_frame() -> (usize, Registers) {
     let (at, stack, frame);
     // SAFETY: reads registers.
     unsafe {

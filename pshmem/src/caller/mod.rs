@@ -95,7 +95,7 @@ pub fn outside(at: usize, registers: Registers, is_inside: impl Fn(usize) -> boo
 #[cold]
 #[inline(never)]
 pub fn calls_into(calls: &mut [usize]) -> usize {
-    let (mut at, mut registers) = frames::here();
+    let (mut at, mut registers) = frames::current_frame();
     for count in 0..calls.len() {
         let frame = frames::find(at);
         if frame.is_outermost {

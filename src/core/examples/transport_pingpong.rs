@@ -51,6 +51,19 @@ impl Pe {
         unsafe { self.fabric.get(Channel::DEFAULT, to, self.there(offset), bytes, Completion::Local) }
     }
 
+    /// Adds one to a word of the other PE.
+    fn add(&self, result: *mut u64) -> Result<(), Fault> {
+        let atomic = Atomic { op: AmoOp::Add, width: 8, operand: 1, compare: 0, result: result.cast() };
+        // SAFETY: the result is null, or lives until the return.
+        unsafe { self.fabric.atomic(Channel::DEFAULT, self.there(128), atomic, Completion::Local) }
+    }
+
+    /// Writes so many bytes, until they are there.
+    fn write(&self, offset: usize, source: &[u8]) -> Result<(), Fault> {
+        self.put(offset, source.as_ptr(), source.len(), Completion::Local)?;
+        self.quiet()
+    }
+
     fn quiet(&self) -> Result<(), Fault> {
         self.fabric.quiet(Channel::DEFAULT)
     }
@@ -189,27 +202,27 @@ fn ask(pe: &Pe, stream: &mut TcpStream) -> Result<(), Fault> {
         Ok(())
     })?;
     pe.quiet()?;
+    one_by_one(pe, source)?;
+    many(pe, source)?;
+    let _ = stream.write_all(&[1]);
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    to_one_that_computes(pe, source)?;
+    let _ = stream.write_all(&[1]);
+    Ok(())
+}
+
+/// Each operation is complete before the next.
+fn one_by_one(pe: &Pe, source: &[u8]) -> Result<(), Fault> {
     let mut result = 0u64;
-    let add = |operand, result: *mut u64, when| {
-        let atomic = Atomic { op: AmoOp::Add, width: 8, operand, compare: 0, result: result.cast() };
-        // SAFETY: the result lives until the return.
-        unsafe { pe.fabric.atomic(Channel::DEFAULT, pe.there(128), atomic, when) }
-    };
-    pe.measure("fetch-add", 8, PINGS, |n| (0..n).try_for_each(|_| add(1, &raw mut result, Completion::Local)))?;
-    pe.measure("write", 8, PINGS, |n| {
-        (0..n).try_for_each(|_| {
-            pe.put(256, source.as_ptr(), 8, Completion::Local)?;
-            pe.quiet()
-        })
-    })?;
+    pe.measure("fetch-add", 8, PINGS, |n| (0..n).try_for_each(|_| pe.add(&raw mut result)))?;
+    pe.measure("write", 8, PINGS, |n| (0..n).try_for_each(|_| pe.write(256, &source[..8])))?;
     pe.measure("read", 8, PINGS, |n| (0..n).try_for_each(|_| pe.get(256, 8)))?;
-    pe.measure("write", 1 << 20, MANY, |n| {
-        (0..n).try_for_each(|_| {
-            pe.put(4096, source.as_ptr(), 1 << 20, Completion::Local)?;
-            pe.quiet()
-        })
-    })?;
-    pe.measure("read", 1 << 20, MANY, |n| (0..n).try_for_each(|_| pe.get(4096, 1 << 20)))?;
+    pe.measure("write", 1 << 20, MANY, |n| (0..n).try_for_each(|_| pe.write(4096, source)))?;
+    pe.measure("read", 1 << 20, MANY, |n| (0..n).try_for_each(|_| pe.get(4096, 1 << 20)))
+}
+
+/// Many are under way, and completed together.
+fn many(pe: &Pe, source: &[u8]) -> Result<(), Fault> {
     pe.measure("writes in a window of 16", 1 << 20, MANY, |n| {
         (0..n).try_for_each(|_| pe.put(4096, source.as_ptr(), 1 << 20, Completion::Deferred))?;
         pe.quiet()
@@ -223,20 +236,14 @@ fn ask(pe: &Pe, stream: &mut TcpStream) -> Result<(), Fault> {
         })?;
     }
     pe.measure("atomic adds, one quiet", 8, STREAM, |n| {
-        (0..n).try_for_each(|_| add(1, std::ptr::null_mut(), Completion::Local))?;
+        (0..n).try_for_each(|_| pe.add(std::ptr::null_mut()))?;
         pe.quiet()
-    })?;
-    let _ = stream.write_all(&[1]);
-    std::thread::sleep(std::time::Duration::from_millis(20));
-    pe.measure("fetch-add of a PE that computes", 8, PINGS, |n| {
-        (0..n).try_for_each(|_| add(1, &raw mut result, Completion::Local))
-    })?;
-    pe.measure("write to a PE that computes", 8, PINGS, |n| {
-        (0..n).try_for_each(|_| {
-            pe.put(256, source.as_ptr(), 8, Completion::Local)?;
-            pe.quiet()
-        })
-    })?;
-    let _ = stream.write_all(&[1]);
-    Ok(())
+    })
+}
+
+/// The other PE makes no calls meanwhile.
+fn to_one_that_computes(pe: &Pe, source: &[u8]) -> Result<(), Fault> {
+    let mut result = 0u64;
+    pe.measure("fetch-add of a PE that computes", 8, PINGS, |n| (0..n).try_for_each(|_| pe.add(&raw mut result)))?;
+    pe.measure("write to a PE that computes", 8, PINGS, |n| (0..n).try_for_each(|_| pe.write(256, &source[..8])))
 }

@@ -1,6 +1,6 @@
 /*
- * The dynamic loader, where there is one. It is asked for by name: a reference to dlopen, weak or not, would have the linker
- * warn of every static executable, and there it could not be used.
+ * The dynamic loader, where there is one. It is asked for by name: a reference to dlopen, weak or not, would have the
+ * linker warn of every static executable, and there it could not be used.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

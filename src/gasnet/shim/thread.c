@@ -1,4 +1,5 @@
-/* What the GASNet-EX interface keeps for each thread. Initial-exec: no call to __tls_get_addr. `Thread` of src/thread.rs. */
+/* What the GASNet-EX interface keeps for each thread. Initial-exec: no call to __tls_get_addr. `Thread` of
+ * src/thread.rs. */
 struct pellucid_gasnet_thread {
     unsigned int restricted; /* handlers that run here, locks held, messages prepared: with any, little may be called */
     unsigned int locks;      /* handler-safe locks held */

@@ -12,7 +12,7 @@ const OPEN: u32 = 1 << 16;
 
 /// A request without a reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Asked {
+pub struct UnansweredRequest {
     /// Whom.
     pub pe: i32,
     /// For which handler.
@@ -54,12 +54,12 @@ pub fn last(pe: i32) -> Option<u16> {
 }
 
 /// A request without a reply; first of those whose handler has not run.
-pub fn unanswered() -> Option<Asked> {
+pub fn unanswered() -> Option<UnansweredRequest> {
     let open = |(pe, last): (usize, &AtomicU32)| {
         let (pe, last) = (pe as i32, last.load(Ordering::Relaxed));
         let is_pending = !runtime::messages().is_handled_by(pe);
-        (last & OPEN != 0).then_some(Asked { pe, handler: last as u16, is_pending })
+        (last & OPEN != 0).then_some(UnansweredRequest { pe, handler: last as u16, is_pending })
     };
-    let open: Vec<Asked> = LAST.get()?.iter().enumerate().filter_map(open).collect();
+    let open: Vec<UnansweredRequest> = LAST.get()?.iter().enumerate().filter_map(open).collect();
     open.iter().find(|asked| asked.is_pending).or(open.first()).copied()
 }

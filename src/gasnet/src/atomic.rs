@@ -237,63 +237,48 @@ fn through_the_network(routine: &'static str, pe: i32, addr: *mut u8, width: usi
     }
 }
 
+/// An operation on an atomic word of the processor's, with its operands as bits of that width; the bits before.
+macro_rules! operate_on {
+    ($word:ident, $op:expr, $operands:expr, $operand:ty, $after:expr) => {{
+        let (x, y) = $operands;
+        match $op {
+            op::GET => $word.load(Ordering::Acquire),
+            op::SET => $word.swap(x, Ordering::AcqRel),
+            op::CAS => match $word.compare_exchange(x, y, Ordering::AcqRel, Ordering::Acquire) {
+                Ok(old) | Err(old) => old,
+            },
+            op::ADD if <$operand>::IS_INTEGER => $word.fetch_add(x, Ordering::AcqRel),
+            op::SUB if <$operand>::IS_INTEGER => $word.fetch_sub(x, Ordering::AcqRel),
+            op::INC if <$operand>::IS_INTEGER => $word.fetch_add(1, Ordering::AcqRel),
+            op::DEC if <$operand>::IS_INTEGER => $word.fetch_sub(1, Ordering::AcqRel),
+            op::AND => $word.fetch_and(x, Ordering::AcqRel),
+            op::OR => $word.fetch_or(x, Ordering::AcqRel),
+            op::XOR => $word.fetch_xor(x, Ordering::AcqRel),
+            _ => $word.fetch_update(Ordering::AcqRel, Ordering::Acquire, |old| Some($after(old))).unwrap_or_default(),
+        }
+    }};
+}
+
 /// Carries an operation out on a word here; the bits before.
 ///
 /// # Safety
 /// The word is mapped and aligned.
 #[inline(always)]
 unsafe fn apply<T: Operand>(at: *mut u8, op: Op, a: T, b: T) -> u64 {
-    // SAFETY: the caller's.
-    unsafe {
-        if size_of::<T>() == 4 {
-            let word = AtomicU32::from_ptr(at.cast());
-            let (x, y) = (a.bits() as u32, b.bits() as u32);
-            u64::from(match op {
-                op::GET => word.load(Ordering::Acquire),
-                op::SET => word.swap(x, Ordering::AcqRel),
-                op::CAS => match word.compare_exchange(x, y, Ordering::AcqRel, Ordering::Acquire) {
-                    Ok(old) | Err(old) => old,
-                },
-                op::ADD if T::IS_INTEGER => word.fetch_add(x, Ordering::AcqRel),
-                op::SUB if T::IS_INTEGER => word.fetch_sub(x, Ordering::AcqRel),
-                op::INC if T::IS_INTEGER => word.fetch_add(1, Ordering::AcqRel),
-                op::DEC if T::IS_INTEGER => word.fetch_sub(1, Ordering::AcqRel),
-                op::AND => word.fetch_and(x, Ordering::AcqRel),
-                op::OR => word.fetch_or(x, Ordering::AcqRel),
-                op::XOR => word.fetch_xor(x, Ordering::AcqRel),
-                _ => word
-                    .fetch_update(Ordering::AcqRel, Ordering::Acquire, |old| {
-                        Some(T::from_bits(old.into()).after(op, a).bits() as u32)
-                    })
-                    .unwrap_or_default(),
-            })
-        } else {
-            let word = AtomicU64::from_ptr(at.cast());
-            let (x, y) = (a.bits(), b.bits());
-            // What most programs do, in front of a choice of many.
-            if op == op::ADD && T::IS_INTEGER {
-                return word.fetch_add(x, Ordering::AcqRel);
-            }
-            match op {
-                op::GET => word.load(Ordering::Acquire),
-                op::SET => word.swap(x, Ordering::AcqRel),
-                op::CAS => match word.compare_exchange(x, y, Ordering::AcqRel, Ordering::Acquire) {
-                    Ok(old) | Err(old) => old,
-                },
-                op::SUB if T::IS_INTEGER => word.fetch_sub(x, Ordering::AcqRel),
-                op::INC if T::IS_INTEGER => word.fetch_add(1, Ordering::AcqRel),
-                op::DEC if T::IS_INTEGER => word.fetch_sub(1, Ordering::AcqRel),
-                op::AND => word.fetch_and(x, Ordering::AcqRel),
-                op::OR => word.fetch_or(x, Ordering::AcqRel),
-                op::XOR => word.fetch_xor(x, Ordering::AcqRel),
-                _ => word
-                    .fetch_update(Ordering::AcqRel, Ordering::Acquire, |old| {
-                        Some(T::from_bits(old).after(op, a).bits())
-                    })
-                    .unwrap_or_default(),
-            }
-        }
+    let after = |old: u64| T::from_bits(old).after(op, a).bits();
+    if size_of::<T>() == 4 {
+        // SAFETY: the caller's.
+        let word = unsafe { AtomicU32::from_ptr(at.cast()) };
+        let operands = (a.bits() as u32, b.bits() as u32);
+        return u64::from(operate_on!(word, op, operands, T, |old: u32| after(old.into()) as u32));
     }
+    // SAFETY: the caller's.
+    let word = unsafe { AtomicU64::from_ptr(at.cast()) };
+    // What most programs do, in front of a choice of many.
+    if op == op::ADD && T::IS_INTEGER {
+        return word.fetch_add(a.bits(), Ordering::AcqRel);
+    }
+    operate_on!(word, op, (a.bits(), b.bits()), T, after)
 }
 
 /// An operation as networks have it: operation, operand, what is compared with.

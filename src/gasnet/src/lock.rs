@@ -1,7 +1,7 @@
 //! Handler-safe locks.
 //!
-//! A lock is a word: free, held, or held with others waiting for it. A holder runs no handlers, so it is held briefly,
-//! and who waits spins and yields. The thread that holds it is noted, to tell what breaks the rules.
+//! A lock is two words: its state, which is 0 or 1 (held), and the thread that holds it, to tell what breaks the rules.
+//! A holder runs no handlers, so locks are held briefly, and a thread that waits spins and yields.
 #![allow(unsafe_code)]
 
 use crate::fail::{Section, context, one_thread, refuse};

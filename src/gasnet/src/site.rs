@@ -45,7 +45,7 @@ fn library() -> Option<&'static Code> {
 
 /// An address in the function that this becomes part of, and the registers there.
 #[inline(always)]
-fn here() -> (usize, Registers) {
+fn current_frame() -> (usize, Registers) {
     let (at, stack, frame): (usize, usize, usize);
     #[cfg(target_arch = "x86_64")]
     // SAFETY: reads registers.
@@ -71,7 +71,7 @@ fn here() -> (usize, Registers) {
 /// Notes where the client called, for the call that is recorded next.
 #[inline(never)]
 pub fn note() {
-    let (at, registers) = here();
+    let (at, registers) = current_frame();
     let site = library().and_then(|library| caller::outside(at, registers, |address| library.contains(address)));
     recorder::set_site(site.unwrap_or(0) as u64);
 }

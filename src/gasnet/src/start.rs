@@ -41,7 +41,7 @@ pub struct Client {
     pub endpoint: &'static Endpoint,
     /// The primordial team.
     pub team: &'static Team,
-    area: Area,
+    heap: SegmentHeap,
     /// First addresses of the PEs' heaps, where they are not all the same.
     bases: Option<Vec<usize>>,
     /// The number of each PE's host ([`crate::hosts`]).
@@ -50,7 +50,7 @@ pub struct Client {
 
 /// The part of the symmetric heap that clients' segments are taken from. Each PE has its own books of its own part.
 #[derive(Debug)]
-struct Area {
+struct SegmentHeap {
     base: usize,
     books: Mutex<Allocator>,
 }
@@ -93,19 +93,19 @@ pub fn heap_bases() -> Option<&'static [usize]> {
 }
 
 fn books(client: &Client) -> MutexGuard<'_, Allocator> {
-    client.area.books.lock().unwrap_or_else(PoisonError::into_inner)
+    client.heap.books.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Memory for a segment: page-aligned, at least as many bytes. Null where there is no room.
 pub fn allocate(bytes: usize) -> *mut u8 {
     let client = client();
-    books(client).allocate(bytes, PAGE).map_or(std::ptr::null_mut(), |at| (client.area.base + at) as *mut u8)
+    books(client).allocate(bytes, PAGE).map_or(std::ptr::null_mut(), |at| (client.heap.base + at) as *mut u8)
 }
 
 /// Gives memory of [`allocate`] back.
 pub fn release(at: usize) {
     let client = client();
-    let _ = books(client).release(at - client.area.base);
+    let _ = books(client).release(at - client.heap.base);
 }
 
 /// Bytes of a segment at most.
@@ -115,7 +115,7 @@ pub fn room() -> usize {
 
 /// A word in front of the area, as the address that it has on this PE and, as an object, on every one.
 pub fn word(index: usize) -> *mut AtomicU64 {
-    (client().area.base - HEAD + index * 64) as *mut AtomicU64
+    (client().heap.base - HEAD + index * 64) as *mut AtomicU64
 }
 
 /// Begins: the job, the area, the primordial endpoint and team. Collective over the job.
@@ -148,12 +148,12 @@ pub fn begin(routine: &'static str, name: CString, flags: Flags, mode: Mode) -> 
     runtime::advance_in_waits(coll::advance_in_waits);
     crate::asked::begin(runtime::map().npes);
     runtime::messages().observe(crate::record::waits_for_room);
-    let area = area(routine, most);
+    let heap = segment_heap(routine, most);
     let map = runtime::map();
     let endpoint = Endpoint::primordial();
     let team = Team::world(endpoint, map.npes as u32, map.me as u32);
     let (bases, hosts) = bases_and_hosts(routine, team);
-    let client = Client { name, flags, mode, cdata: AtomicPtr::default(), endpoint, team, area, bases, hosts };
+    let client = Client { name, flags, mode, cdata: AtomicPtr::default(), endpoint, team, heap, bases, hosts };
     let client = CLIENT.get_or_init(|| client);
     if let Some(bases) = &client.bases {
         BASES.store(std::ptr::from_ref(bases).cast_mut(), Ordering::Release);
@@ -169,13 +169,13 @@ pub fn begin(routine: &'static str, name: CString, flags: Flags, mode: Mode) -> 
 }
 
 /// Takes most of what the heap has left, where that is not more than clients are to have.
-fn area(routine: &'static str, most: Option<u64>) -> Area {
+fn segment_heap(routine: &'static str, most: Option<u64>) -> SegmentHeap {
     let free = runtime::memory::largest_gap();
     let rest = (REST as usize).min(free / 4);
     let left = free.saturating_sub(rest + SLACK) & !(PAGE - 1);
     let most = most.map_or(usize::MAX, |most| (most as usize).saturating_add(HEAD));
     let bytes = left.min(most).max(HEAD + PAGE);
-    heap::is_area(bytes);
+    heap::note_allocator(bytes);
     let base = need(routine, runtime::memory::align(PAGE, bytes));
     if base.is_null() {
         refuse(
@@ -184,7 +184,7 @@ fn area(routine: &'static str, most: Option<u64>) -> Area {
         )
     }
     let books = Mutex::new(Allocator::new(bytes - HEAD));
-    Area { base: base as usize + HEAD, books }
+    SegmentHeap { base: base as usize + HEAD, books }
 }
 
 /// Heaps are at one address where the kernel allows; where not, each PE has to know all. With that go the hosts.

@@ -200,14 +200,6 @@ impl Team {
         self.collectives.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// The endpoint of this process that a team or pair names.
-    pub fn endpoint_of(routine: &'static str, tm: Tm) -> &'static Endpoint {
-        match pair_index(tm) {
-            Some(_) => Endpoint::numbered((tm >> 16) as EpIndex).unwrap_or_else(|| no_team(routine, tm)),
-            None => Self::of(routine, tm).endpoint,
-        }
-    }
-
     /// The id of a team that is made of this one: all who call, in the same order, compute the same.
     fn child_id(&self, made: u32, members: &[Peer]) -> u64 {
         let mut hasher = DefaultHasher::new();

@@ -163,7 +163,7 @@ pub unsafe extern "C" fn gasnett_format_number(
     buffer
 }
 
-fn kept(cell: &'static OnceLock<CString>, make: impl FnOnce() -> String) -> *const c_char {
+fn cached(cell: &'static OnceLock<CString>, make: impl FnOnce() -> String) -> *const c_char {
     cell.get_or_init(|| CString::new(make()).unwrap_or_default()).as_ptr()
 }
 
@@ -171,14 +171,14 @@ fn kept(cell: &'static OnceLock<CString>, make: impl FnOnce() -> String) -> *con
 #[unsafe(no_mangle)]
 pub extern "C" fn gasnett_gethostname() -> *const c_char {
     static NAME: OnceLock<CString> = OnceLock::new();
-    kept(&NAME, process::host_name)
+    cached(&NAME, process::host_name)
 }
 
 /// `gasnett_exe_name`
 #[unsafe(no_mangle)]
 pub extern "C" fn gasnett_exe_name() -> *const c_char {
     static NAME: OnceLock<CString> = OnceLock::new();
-    kept(&NAME, || std::env::current_exe().map(|path| path.to_string_lossy().into_owned()).unwrap_or_default())
+    cached(&NAME, || std::env::current_exe().map(|path| path.to_string_lossy().into_owned()).unwrap_or_default())
 }
 
 /// `gasnett_cpu_count`

@@ -46,7 +46,6 @@ pub mod flag {
     pub const IMMEDIATE: Flags = 1;
     pub const PEER_NEVER_SELF: Flags = 1 << 1;
     pub const PEER_NEVER_NBRHD: Flags = 1 << 2;
-    pub const ENABLE_LEAF_LC: Flags = 1 << 3;
     pub const AD_MY_RANK: Flags = 1 << 4;
     pub const AD_MY_NBRHD: Flags = 1 << 5;
     pub const AM_PREPARE_LEAST_CLIENT: Flags = 1 << 11;
@@ -54,7 +53,6 @@ pub mod flag {
     pub const RANK_IS_JOBRANK: Flags = 1 << 13;
     pub const TM_GLOBAL_SCRATCH: Flags = 1 << 14;
     pub const TM_LOCAL_SCRATCH: Flags = 1 << 15;
-    pub const TM_SYMMETRIC_SCRATCH: Flags = 1 << 16;
     pub const TM_NO_SCRATCH: Flags = 1 << 17;
     pub const TM_SCRATCH_SIZE_RECOMMENDED: Flags = 1 << 19;
     pub const TM_SCRATCH_SIZE_MIN: Flags = 1 << 20;

@@ -197,6 +197,14 @@ unsafe fn vector<'a>(list: *const Memvec, count: usize) -> impl Iterator<Item = 
     list.iter().map(|block| (block.addr.cast(), block.len))
 }
 
+/// Bytes of so many blocks of one length; all that a number can say where they are more, as with [`bytes_of`].
+const fn indexed_bytes(count: usize, len: usize) -> usize {
+    count.saturating_mul(len)
+}
+
+// This package has no unit tests, since the library that is linked from it needs a job: checked where it is compiled.
+const _: () = assert!(indexed_bytes(3, 5) == 15 && indexed_bytes(2, usize::MAX / 2 + 1) == usize::MAX);
+
 /// # Safety
 /// As many blocks.
 unsafe fn bytes_of(list: *const Memvec, count: usize) -> usize {
@@ -329,7 +337,7 @@ macro_rules! entries {
             let kind = Kind { op: op!($ip), routine: stringify!($indexed_put), way: Way::Put, how: How::$how };
             // SAFETY: see above.
             let (here, there) = unsafe { (indexed(src, src_count, src_len), indexed(dst, dst_count, dst_len)) };
-            let bytes = src_count * src_len;
+            let bytes = indexed_bytes(src_count, src_len);
             operate(kind, (tm, rank), bytes, |each| zip(kind.routine, here, there, each)) as $result
         }
 
@@ -342,7 +350,7 @@ macro_rules! entries {
             let kind = Kind { op: op!($ig), routine: stringify!($indexed_get), way: Way::Get, how: How::$how };
             // SAFETY: see above.
             let (here, there) = unsafe { (indexed(dst, dst_count, dst_len), indexed(src, src_count, src_len)) };
-            let bytes = src_count * src_len;
+            let bytes = indexed_bytes(src_count, src_len);
             operate(kind, (tm, rank), bytes, |each| zip(kind.routine, here, there, each)) as $result
         }
 

@@ -46,6 +46,113 @@ fn check(what: &str, error: i64, library: &Library) {
     }
 }
 
+/// What the provider offers that fits, and how its operations are asked to complete.
+///
+/// # Safety
+/// The library stays open.
+unsafe fn find(library: &Library, provider: &str, address: Option<&str>) -> (*mut fi::fi_info, u64) {
+    // SAFETY: what the library allocates has all of its attributes.
+    unsafe {
+        let hints = library.allocinfo();
+        (*hints).caps = fi::FI_MSG | fi::FI_RMA;
+        (*hints).mode = fi::FI_CONTEXT | fi::FI_CONTEXT2;
+        (*(*hints).ep_attr).type_ = fi::FI_EP_RDM;
+        (*(*hints).domain_attr).mr_mode =
+            (fi::FI_MR_LOCAL | fi::FI_MR_VIRT_ADDR | fi::FI_MR_ALLOCATED | fi::FI_MR_PROV_KEY) as i32;
+        (*(*hints).domain_attr).threading = fi::FI_THREAD_DOMAIN;
+        (*(*hints).fabric_attr).prov_name = CString::new(provider).unwrap_or_default().into_raw();
+        let mut info = ptr::null_mut();
+        let mut flags = fi::FI_DELIVERY_COMPLETE;
+        (*(*hints).tx_attr).op_flags = flags;
+        let mut error = library.getinfo(hints, &raw mut info);
+        if error != 0 {
+            flags = fi::FI_TRANSMIT_COMPLETE;
+            (*(*hints).tx_attr).op_flags = 0;
+            error = library.getinfo(hints, &raw mut info);
+        }
+        check("fi_getinfo", error.into(), library);
+        while let Some(address) = address.and_then(|a| a.parse::<std::net::Ipv4Addr>().ok()) {
+            let name = (*info).src_addr.cast::<u8>();
+            if (*info).src_addrlen == 16 && std::slice::from_raw_parts(name.add(4), 4) == address.octets() {
+                break;
+            }
+            info = (*info).next;
+            if info.is_null() {
+                eprintln!("rma_pingpong: no address {address}");
+                std::process::exit(1);
+            }
+        }
+        (*(*info).tx_attr).op_flags = 0;
+        (info, flags)
+    }
+}
+
+/// A domain, and an endpoint in it with its queue and its table of addresses.
+type Opened = (*mut fi::fid_domain, *mut fi::fid_ep, *mut fi::fid_cq, *mut fi::fid_av);
+
+/// # Safety
+/// `info` is of [`find`].
+unsafe fn open_endpoint(library: &Library, info: *mut fi::fi_info) -> Opened {
+    // SAFETY: each object is opened from those before it; attributes live through their calls.
+    unsafe {
+        let mut fabric = ptr::null_mut();
+        check("fi_fabric", library.fabric((*info).fabric_attr, &raw mut fabric).into(), library);
+        let mut domain = ptr::null_mut();
+        check("fi_domain", fi::fi_domain(fabric, info, &raw mut domain).into(), library);
+        let mut attr: fi::fi_cq_attr = std::mem::zeroed();
+        attr.format = fi::FI_CQ_FORMAT_MSG;
+        attr.size = 1024;
+        attr.wait_obj =
+            if std::env::args().nth(5).is_some_and(|a| a == "fd") { fi::FI_WAIT_FD } else { fi::FI_WAIT_NONE };
+        let mut cq = ptr::null_mut();
+        check("fi_cq_open", fi::fi_cq_open(domain, &raw mut attr, &raw mut cq).into(), library);
+        let mut attr: fi::fi_av_attr = std::mem::zeroed();
+        attr.type_ = fi::FI_AV_TABLE;
+        let mut av = ptr::null_mut();
+        check("fi_av_open", fi::fi_av_open(domain, &raw mut attr, &raw mut av).into(), library);
+        let mut ep = ptr::null_mut();
+        check("fi_endpoint", fi::fi_endpoint(domain, info, &raw mut ep).into(), library);
+        check("fi_ep_bind", fi::fi_bind(ep.cast(), av.cast(), 0).into(), library);
+        let both = fi::FI_TRANSMIT | fi::FI_SELECTIVE_COMPLETION;
+        check("fi_ep_bind", fi::fi_bind(ep.cast(), cq.cast(), both).into(), library);
+        check("fi_ep_bind", fi::fi_bind(ep.cast(), cq.cast(), fi::FI_RECV).into(), library);
+        check("fi_enable", fi::fi_enable(ep).into(), library);
+        (domain, ep, cq, av)
+    }
+}
+
+/// Tells the other side this one's name, base address and key, and gives its address, base and key.
+///
+/// # Safety
+/// The endpoint and its table of addresses are open.
+unsafe fn exchange(
+    library: &Library,
+    stream: &mut TcpStream,
+    (ep, av): (*mut fi::fid_ep, *mut fi::fid_av),
+    base: u64,
+    key: u64,
+) -> (fi::fi_addr_t, u64, u64) {
+    let mut mine = [0u8; 256];
+    let mut len = 240;
+    // SAFETY: there is room for a name of 240 bytes.
+    let error = unsafe { fi::fi_getname(ep, mine.as_mut_ptr().add(16).cast(), &raw mut len) };
+    check("fi_getname", error.into(), library);
+    mine[..8].copy_from_slice(&base.to_ne_bytes());
+    mine[8..16].copy_from_slice(&key.to_ne_bytes());
+    let mut theirs = [0u8; 256];
+    if stream.write_all(&mine).and_then(|()| stream.read_exact(&mut theirs)).is_err() {
+        eprintln!("rma_pingpong: the other side has gone");
+        std::process::exit(1);
+    }
+    let word = |at: usize| u64::from_ne_bytes(theirs[at..at + 8].try_into().unwrap_or_default());
+    let mut peer = 0;
+    // SAFETY: the other side's name, which is as long as this one's.
+    if unsafe { fi::fi_av_insert(av, theirs.as_ptr().add(16).cast(), 1, &raw mut peer) } != 1 {
+        check("fi_av_insert", -22, library);
+    }
+    (peer, word(0), word(8))
+}
+
 impl End {
     fn open(provider: &str, address: Option<&str>, stream: &mut TcpStream) -> Self {
         let library = Library::open(None).unwrap_or_else(|error| {
@@ -55,83 +162,18 @@ impl End {
         let mut memory = vec![0u64; MEMORY / 8].into_boxed_slice();
         // SAFETY: each object is opened from those before it; attributes live through their calls.
         unsafe {
-            let hints = library.allocinfo();
-            (*hints).caps = fi::FI_MSG | fi::FI_RMA;
-            (*hints).mode = fi::FI_CONTEXT | fi::FI_CONTEXT2;
-            (*(*hints).ep_attr).type_ = fi::FI_EP_RDM;
-            (*(*hints).domain_attr).mr_mode =
-                (fi::FI_MR_LOCAL | fi::FI_MR_VIRT_ADDR | fi::FI_MR_ALLOCATED | fi::FI_MR_PROV_KEY) as i32;
-            (*(*hints).domain_attr).threading = fi::FI_THREAD_DOMAIN;
-            (*(*hints).fabric_attr).prov_name = CString::new(provider).unwrap_or_default().into_raw();
-            let mut info = ptr::null_mut();
-            let mut flags = fi::FI_DELIVERY_COMPLETE;
-            (*(*hints).tx_attr).op_flags = flags;
-            let mut error = library.getinfo(hints, &raw mut info);
-            if error != 0 {
-                flags = fi::FI_TRANSMIT_COMPLETE;
-                (*(*hints).tx_attr).op_flags = 0;
-                error = library.getinfo(hints, &raw mut info);
-            }
-            check("fi_getinfo", error.into(), &library);
-            while let Some(address) = address.and_then(|a| a.parse::<std::net::Ipv4Addr>().ok()) {
-                let name = (*info).src_addr.cast::<u8>();
-                if (*info).src_addrlen == 16 && std::slice::from_raw_parts(name.add(4), 4) == address.octets() {
-                    break;
-                }
-                info = (*info).next;
-                if info.is_null() {
-                    eprintln!("rma_pingpong: no address {address}");
-                    std::process::exit(1);
-                }
-            }
-            (*(*info).tx_attr).op_flags = 0;
-            let mut fabric = ptr::null_mut();
-            check("fi_fabric", library.fabric((*info).fabric_attr, &raw mut fabric).into(), &library);
-            let mut domain = ptr::null_mut();
-            check("fi_domain", fi::fi_domain(fabric, info, &raw mut domain).into(), &library);
-            let mut attr: fi::fi_cq_attr = std::mem::zeroed();
-            attr.format = fi::FI_CQ_FORMAT_MSG;
-            attr.size = 1024;
-            attr.wait_obj =
-                if std::env::args().nth(5).is_some_and(|a| a == "fd") { fi::FI_WAIT_FD } else { fi::FI_WAIT_NONE };
-            let mut cq = ptr::null_mut();
-            check("fi_cq_open", fi::fi_cq_open(domain, &raw mut attr, &raw mut cq).into(), &library);
-            let mut attr: fi::fi_av_attr = std::mem::zeroed();
-            attr.type_ = fi::FI_AV_TABLE;
-            let mut av = ptr::null_mut();
-            check("fi_av_open", fi::fi_av_open(domain, &raw mut attr, &raw mut av).into(), &library);
-            let mut ep = ptr::null_mut();
-            check("fi_endpoint", fi::fi_endpoint(domain, info, &raw mut ep).into(), &library);
-            check("fi_ep_bind", fi::fi_bind(ep.cast(), av.cast(), 0).into(), &library);
-            let both = fi::FI_TRANSMIT | fi::FI_SELECTIVE_COMPLETION;
-            check("fi_ep_bind", fi::fi_bind(ep.cast(), cq.cast(), both).into(), &library);
-            check("fi_ep_bind", fi::fi_bind(ep.cast(), cq.cast(), fi::FI_RECV).into(), &library);
-            check("fi_enable", fi::fi_enable(ep).into(), &library);
+            let (info, flags) = find(&library, provider, address);
+            let (domain, ep, cq, av) = open_endpoint(&library, info);
             let mut mr = ptr::null_mut();
             let access =
                 fi::FI_SEND | fi::FI_RECV | fi::FI_READ | fi::FI_WRITE | fi::FI_REMOTE_READ | fi::FI_REMOTE_WRITE;
             let start = memory.as_mut_ptr();
             let error = fi::fi_mr_reg(domain, start.cast(), MEMORY, access, 1, &raw mut mr);
             check("fi_mr_reg", error.into(), &library);
-            // Names, base addresses and keys.
             let mode = (*(*info).domain_attr).mr_mode as u64;
             let base = if mode & fi::FI_MR_VIRT_ADDR != 0 { start as u64 } else { 0 };
             let key = if mode & fi::FI_MR_PROV_KEY != 0 { (*mr).key } else { 1 };
-            let mut card = [0u8; 256];
-            let mut len = 240;
-            check("fi_getname", fi::fi_getname(ep, card.as_mut_ptr().add(16).cast(), &raw mut len).into(), &library);
-            card[..8].copy_from_slice(&base.to_ne_bytes());
-            card[8..16].copy_from_slice(&key.to_ne_bytes());
-            let mut theirs = [0u8; 256];
-            if stream.write_all(&card).and_then(|()| stream.read_exact(&mut theirs)).is_err() {
-                eprintln!("rma_pingpong: the other side has gone");
-                std::process::exit(1);
-            }
-            let word = |at: usize| u64::from_ne_bytes(theirs[at..at + 8].try_into().unwrap_or_default());
-            let mut peer = 0;
-            if fi::fi_av_insert(av, theirs.as_ptr().add(16).cast(), 1, &raw mut peer) != 1 {
-                check("fi_av_insert", -22, &library);
-            }
+            let (peer, there, key) = exchange(&library, stream, (ep, av), base, key);
             let context = || Box::new(fi::fi_context2 { internal: [ptr::null_mut(); 8] });
             let mut end = Self {
                 ep,
@@ -139,8 +181,8 @@ impl End {
                 memory,
                 descriptor: (*mr).mem_desc,
                 peer,
-                there: word(0),
-                key: word(8),
+                there,
+                key,
                 inject: (*(*info).tx_attr).inject_size,
                 flags,
                 context: context(),

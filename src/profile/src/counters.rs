@@ -18,7 +18,7 @@ pub enum CounterKind {
 
 /// One counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Known {
+pub struct CounterInfo {
     /// As perf has it.
     pub name: &'static str,
     /// Who counts.
@@ -27,12 +27,12 @@ pub struct Known {
     pub what: &'static str,
 }
 
-const fn known(name: &'static str, kind: CounterKind, what: &'static str) -> Known {
-    Known { name, kind, what }
+const fn known(name: &'static str, kind: CounterKind, what: &'static str) -> CounterInfo {
+    CounterInfo { name, kind, what }
 }
 
 /// Every counter.
-pub const KNOWN: [Known; 20] = [
+pub const KNOWN: [CounterInfo; 20] = [
     known("cycles", CounterKind::Hardware, "clock cycles of the processor"),
     known("instructions", CounterKind::Hardware, "instructions that were carried out"),
     known("cache-references", CounterKind::Hardware, "accesses to the last cache"),

@@ -1,5 +1,5 @@
-/* 9.1.1, 9.1.4: fifty times initialized and finalized, each time leaving blocks, teams and contexts to the last finalize:
- * nothing is left of them, in memory, mappings and descriptors.
+/* 9.1.1, 9.1.4: fifty times initialized and finalized, each time leaving blocks, teams and contexts to the last
+ * finalize: nothing is left of them, in memory, mappings and descriptors.
  * pes: 1 2 3
  * environment: SHMEM_SYMMETRIC_SIZE=16m
  * needs: shmem_team_split_strided shmem_ctx_create shmem_malloc shmem_long_sum_reduce

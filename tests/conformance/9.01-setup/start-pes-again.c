@@ -1,5 +1,5 @@
-/* 9.1.13, 9.1.4: start_pes after the last finalize initializes again, with an empty heap; while the library is initialized it
- * does nothing.
+/* 9.1.13, 9.1.4: start_pes after the last finalize initializes again, with an empty heap; while the library is
+ * initialized it does nothing.
  * pes: 1 2 3
  * needs: start_pes shmem_finalize shmem_malloc shmem_query_initialized
  */

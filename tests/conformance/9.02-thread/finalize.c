@@ -1,5 +1,5 @@
-/* 9.1.4, 9.2: a finalize that is not the last is a barrier: other threads of a PE that is in it go on with collectives on
- * teams of their own, and begin new ones, while other PEs wait for them there and are not in the finalize yet.
+/* 9.1.4, 9.2: a finalize that is not the last is a barrier: other threads of a PE that is in it go on with collectives
+ * on teams of their own, and begin new ones, while other PEs wait for them there and are not in the finalize yet.
  * pes: 2 3 4
  * cflags: -pthread
  * needs: shmem_init_thread shmem_team_split_strided shmem_team_sync shmem_long_wait_until shmem_long_sum_reduce

@@ -5,7 +5,8 @@
 #include "check.h"
 
 int main(void) {
-    static const int levels[] = {SHMEM_THREAD_SINGLE, SHMEM_THREAD_FUNNELED, SHMEM_THREAD_SERIALIZED, SHMEM_THREAD_MULTIPLE};
+    static const int levels[] = {SHMEM_THREAD_SINGLE, SHMEM_THREAD_FUNNELED, SHMEM_THREAD_SERIALIZED,
+                                 SHMEM_THREAD_MULTIPLE};
     for (int i = 0; i < 4; i++) {
         int provided = -1, queried = -2;
         CHECK_EQ(shmem_init_thread(levels[i], &provided), 0);

@@ -1,5 +1,5 @@
-/* 9.2, 9.10, deprecated: PEs that have different levels take part in the same collectives, on active sets of all PEs, too;
- * wherever the levels come from: the first initialization, one more, or one after the last finalize.
+/* 9.2, 9.10, deprecated: PEs that have different levels take part in the same collectives, on active sets of all PEs,
+ * too; wherever the levels come from: the first initialization, one more, or one after the last finalize.
  * pes: 1 2 3 4
  * needs: shmem_init_thread shmem_query_thread shmem_barrier shmem_long_sum_to_all
  */

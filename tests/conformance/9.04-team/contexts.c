@@ -1,5 +1,5 @@
-/* 9.4.3, 9.4.4, 9.4.8, 9.5.2, 9.5.4: num_contexts is kept and reported, contexts of a team take team-relative PE numbers,
- * get_team names the team, destroying a team destroys its shareable contexts; invalid handles.
+/* 9.4.3, 9.4.4, 9.4.8, 9.5.2, 9.5.4: num_contexts is kept and reported, contexts of a team take team-relative PE
+ * numbers, get_team names the team, destroying a team destroys its shareable contexts; invalid handles.
  * pes: 1 2 3 4 7
  * needs: shmem_team_split_strided shmem_team_create_ctx shmem_ctx_get_team shmem_team_get_config shmem_ctx_long_p
  */

@@ -1,5 +1,5 @@
-/* 3, 9.6, 9.10: a constant is a global or static variable, and so symmetric: a source of collectives and of gets from all
- * PEs.
+/* 3, 9.6, 9.10: a constant is a global or static variable, and so symmetric: a source of collectives and of gets from
+ * all PEs.
  * pes: 1 2 3 4
  * needs: shmem_long_put shmem_long_get shmem_long_g shmem_long_iget shmem_long_get_nbi shmem_long_sum_reduce
  */

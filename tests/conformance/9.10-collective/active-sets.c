@@ -1,9 +1,10 @@
 /* 9.10, deprecated: the active-set collectives on every set (start, log2 stride, size) of the job: barrier, sync,
- * broadcast (dest of the root stays, unlike with teams), collect, fcollect, alltoall, alltoalls and all reductions; pSync
- * is restored, nreduce 0 and in-place reductions work.
+ * broadcast (dest of the root stays, unlike with teams), collect, fcollect, alltoall, alltoalls and all reductions;
+ * pSync is restored, nreduce 0 and in-place reductions work.
  * pes: 1 2 3 4 7 16
  * limit: 100
- * needs: shmem_barrier shmem_sync shmem_broadcast64 shmem_collect32 shmem_fcollect64 shmem_alltoall64 shmem_long_sum_to_all
+ * needs: shmem_barrier shmem_sync shmem_broadcast64 shmem_collect32 shmem_fcollect64 shmem_alltoall64
+ * needs: shmem_long_sum_to_all
  */
 #include <complex.h>
 
@@ -245,7 +246,9 @@ static void min_TYPENAME(void) {
 static TYPE sum_dest_TYPENAME[N], sum_source_TYPENAME[N];
 static TYPE sum_work_TYPENAME[2][SHMEM_REDUCE_MIN_WRKDATA_SIZE > N / 2 + 1 ? SHMEM_REDUCE_MIN_WRKDATA_SIZE : N / 2 + 1];
 
-static TYPE sum_input_TYPENAME(size_t k) { return (TYPE)((double)(mix(k) % 3) + (double)(mix((k) + 5) % 2) * _Complex_I); }
+static TYPE sum_input_TYPENAME(size_t k) {
+    return (TYPE)((double)(mix(k) % 3) + (double)(mix((k) + 5) % 2) * _Complex_I);
+}
 
 static void sum_TYPENAME(void) {
     static const int counts[] = {0, 1, N};
@@ -279,7 +282,9 @@ static TYPE prod_dest_TYPENAME[N], prod_source_TYPENAME[N];
 static TYPE prod_work_TYPENAME[2][SHMEM_REDUCE_MIN_WRKDATA_SIZE > N / 2 + 1
     ? SHMEM_REDUCE_MIN_WRKDATA_SIZE : N / 2 + 1];
 
-static TYPE prod_input_TYPENAME(size_t k) { return (TYPE)((double)(mix(k) % 3) + (double)(mix((k) + 5) % 2) * _Complex_I); }
+static TYPE prod_input_TYPENAME(size_t k) {
+    return (TYPE)((double)(mix(k) % 3) + (double)(mix((k) + 5) % 2) * _Complex_I);
+}
 
 static void prod_TYPENAME(void) {
     static const int counts[] = {0, 1, N};

@@ -8,7 +8,8 @@
 
 enum { MOST = 9, STRIDE = 3, N = MOST * STRIDE * 16 + 8 };
 
-static const struct { size_t n; ptrdiff_t dst, sst; } shapes[] = {{0, 1, 1}, {1, 1, 1}, {9, 1, 1}, {1, 3, 2}, {4, 1, 3}, {7, 2, 1}};
+static const struct { size_t n; ptrdiff_t dst, sst; } shapes[] = {{0, 1, 1}, {1, 1, 1}, {9, 1, 1}, {1, 3, 2}, {4, 1, 3},
+                                                                  {7, 2, 1}};
 
 //@each shmem_{alltoall} shmem_{alltoalls}
 static TYPE dest_TYPENAME[N], source_TYPENAME[N];

@@ -13,7 +13,8 @@ int main(void) {
     begin();
     open_teams();
     size_t total = (size_t)N + 64 * (size_t)npes;
-    long *a = symmetric(total * sizeof(long)), *b = symmetric(total * sizeof(long)), *c = symmetric(total * sizeof(long));
+    long *a = symmetric(total * sizeof(long)), *b = symmetric(total * sizeof(long)),
+        *c = symmetric(total * sizeof(long));
     FOR_EACH_TEAM(team) {
         size_t size = (size_t)team->size;
         for (size_t n = 1; n <= N; n = n * 5 + 3) {

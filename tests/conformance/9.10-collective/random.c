@@ -3,7 +3,8 @@
  * pes: 1 2 3 4 7 16
  * environment: SHMEM_SYMMETRIC_SIZE=64m
  * limit: 100
- * needs: shmem_team_split_strided shmem_team_destroy shmem_long_collect shmem_long_alltoall shmem_long_sum_exscan shmem_malloc
+ * needs: shmem_team_split_strided shmem_team_destroy shmem_long_collect shmem_long_alltoall shmem_long_sum_exscan
+ * needs: shmem_malloc
  */
 #include "teams.h"
 
@@ -79,7 +80,8 @@ int main(void) {
     for (int step = 0; step < steps; step++) {
         /* The same draws on every PE: the choice of team, collective, size and root. */
         int start = (int)(draw(&state) % (uint64_t)npes), room = npes - start;
-        int stride = 1 + (int)(draw(&state) % 3), size = 1 + (int)(draw(&state) % (uint64_t)((room + stride - 1) / stride));
+        int stride = 1 + (int)(draw(&state) % 3),
+            size = 1 + (int)(draw(&state) % (uint64_t)((room + stride - 1) / stride));
         bool backwards = draw(&state) % 2;
         if (backwards) { start += stride * (size - 1); stride = -stride; }
         nteams = 0;

@@ -66,7 +66,8 @@ static void on_team(shmem_team_t team, int call) {
     CHECK_EQ(shmemx_long_collect_nb(team, target, source, (size_t)(mine % 3 * n / 2), &request), 0);
     finish(call + 3, &request);
     long at = 0;
-    for (int i = 0; i < size; i++) for (long k = 0; k < i % 3 * n / 2; k++, at++) CHECK_EQ(target[at], give(call, world[i], k));
+    for (int i = 0; i < size; i++)
+        for (long k = 0; k < i % 3 * n / 2; k++, at++) CHECK_EQ(target[at], give(call, world[i], k));
     shmem_team_sync(team);
     CHECK_EQ(shmemx_long_alltoall_nb(team, target, source, (size_t)n, &request), 0);
     finish(call, &request);

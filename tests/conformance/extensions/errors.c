@@ -1,5 +1,5 @@
-/* Errors that a program handles: what each kind of routine gives, the words, handlers of teams and of all, a thread's own
- * last error; the job goes on as if nothing had been.
+/* Errors that a program handles: what each kind of routine gives, the words, handlers of teams and of all, a thread's
+ * own last error; the job goes on as if nothing had been.
  * pes: 1 2 4
  * libraries: -pthread
  */

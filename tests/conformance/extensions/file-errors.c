@@ -84,7 +84,8 @@ static void refused(shmemx_file_t file, const char *why) {
 
 static int called, with;
 static void handler(const shmemx_error_t *error, void *given) {
-    called += error->code == SHMEMX_ERROR_IO && error->size == sizeof *error && strstr(error->message, "device") != NULL;
+    called += error->code == SHMEMX_ERROR_IO && error->size == sizeof *error &&
+        strstr(error->message, "device") != NULL;
     with = *(int *)given;
 }
 

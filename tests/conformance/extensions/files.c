@@ -1,5 +1,6 @@
 /* Files against what must be in them: each way of writing read back in each way, by all and by one, blocking and with
- * handles; strides forwards, backwards and interleaved; holes, sizes, ends of files, sizes of 0, many calls outstanding.
+ * handles; strides forwards, backwards and interleaved; holes, sizes, ends of files, sizes of 0, many calls
+ * outstanding.
  * pes: 1 2 4 8 13
  * limit: 200
  */
@@ -165,7 +166,8 @@ static void with_strides(void) {
     memset(in, 0, sizeof in);
     long last = ((long)(BLOCKS - 1) * npes + me) * SMALL;
     CHECK_EQ(shmemx_file_read_strided_all(file, in, SMALL, BLOCKS, -(long)npes * SMALL, last), 0);
-    for (int b = 0; b < BLOCKS; b++) expect(in + b * SMALL, ((long)(BLOCKS - 1 - b) * npes + me) * SMALL, SMALL, "back");
+    for (int b = 0; b < BLOCKS; b++)
+        expect(in + b * SMALL, ((long)(BLOCKS - 1 - b) * npes + me) * SMALL, SMALL, "back");
     /* One after the other, the same block always, and none. */
     CHECK_EQ(shmemx_file_read_strided_all(file, in, SMALL, BLOCKS, SMALL, 0), 0);
     expect(in, 0, (long)SMALL * BLOCKS, "contiguous");
@@ -216,10 +218,12 @@ static void outstanding(void) {
     static shmemx_req_h requests[CALLS];
     long at = (long)me * CALLS * 64;
     fill(heap, at, CALLS * 64);
-    for (int k = 0; k < CALLS; k++) CHECK_EQ(shmemx_file_write_at_nb(file, heap + k * 64, 64, at + k * 64, &requests[k]), 0);
+    for (int k = 0; k < CALLS; k++)
+        CHECK_EQ(shmemx_file_write_at_nb(file, heap + k * 64, 64, at + k * 64, &requests[k]), 0);
     CHECK_EQ(shmemx_req_wait_all(CALLS, requests), 0);
     memset(heap, 0, CALLS * 64);
-    for (int k = 0; k < CALLS; k++) CHECK_EQ(shmemx_file_read_at_nb(file, heap + k * 64, 64, at + k * 64, &requests[k]), 0);
+    for (int k = 0; k < CALLS; k++)
+        CHECK_EQ(shmemx_file_read_at_nb(file, heap + k * 64, 64, at + k * 64, &requests[k]), 0);
     for (size_t left = CALLS; left > 0;) {
         size_t indices[CALLS], done = shmemx_req_test_some(CALLS, requests, indices);
         left -= done;

@@ -1,6 +1,6 @@
 /* Five lives of a job in one process: each ends with shmem_finalize and begins with shmem_init or start_pes. Nothing of
- * an earlier life is valid in a later one, which is told by a code and by words; what is begun is complete at the end of
- * its life, without being waited for.
+ * an earlier life is valid in a later one, which is told by a code and by words; what is begun is complete at the end
+ * of its life, without being waited for.
  * pes: 1 2 4 13
  * limit: 100
  */
@@ -96,7 +96,8 @@ int main(void) {
         live(life);
         shmem_finalize();
         CHECK_EQ(counter, life + 1);
-        if (life % 2 == 0) for (long k = 0; k < N; k++) CHECK_EQ(target[k], (long)npes * (npes - 1) / 2 * 1000 + npes * (k + life));
+        for (long k = 0; life % 2 == 0 && k < N; k++)
+            CHECK_EQ(target[k], (long)npes * (npes - 1) / 2 * 1000 + npes * (k + life));
     }
     if (me == 0) CHECK_EQ(unlink(path), 0);
     return 0;

@@ -1,5 +1,5 @@
-/* A finalize that is not the last leaves under way what has been begun, as a barrier does: a nonblocking collective that
- * one PE has begun before it and the others begin after it is one and the same.
+/* A finalize that is not the last leaves under way what has been begun, as a barrier does: a nonblocking collective
+ * that one PE has begun before it and the others begin after it is one and the same.
  * pes: 1 2 3 5
  */
 #include "check.h"

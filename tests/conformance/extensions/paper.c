@@ -23,7 +23,8 @@ int main(void) {
     shmem_barrier_all();
     int list[] = {0, 2}, two = 2, err = 1;
     shmem_aset *strided = shmem_create_strided_aset(0, 2, 2), *raised = shmem_create_log_strided_aset(0, 1, 2, 2);
-    shmem_aset *custom = shmem_create_custom_aset(0, my_custom_fn, 2, &two), *generic = shmem_create_generic_aset(list, 2);
+    shmem_aset *custom = shmem_create_custom_aset(0, my_custom_fn, 2, &two),
+        *generic = shmem_create_generic_aset(list, 2);
     shmem_aset *checked = create_aset_strided(0, 2, 2, &err);
     CHECK_EQ(err, SHMEMX_SUCCESS);
     shmem_aset *sets[] = {strided, raised, custom, generic, checked};

@@ -1,5 +1,5 @@
-/* Explicit active sets: the four ways to make one, what is no set, queries, and every blocking collective on sets of any
- * PEs in any order against what it must give, with a work array and without one. Members of several sets make their
+/* Explicit active sets: the four ways to make one, what is no set, queries, and every blocking collective on sets of
+ * any PEs in any order against what it must give, with a work array and without one. Members of several sets make their
  * calls one after the other; PEs that are in none go on.
  * pes: 1 2 4 13 16
  * limit: 200
@@ -41,7 +41,9 @@ static void is(shmemx_aset *set, const int *list, int size) {
 
 /* Every strided set of the job, made in each way that can make it. */
 static void creation(void) {
-    for (int start = 0; start < npes; start++) for (int stride = -3; stride <= 4; stride++) for (int size = 1; size <= npes; size++) {
+    for (int start = 0; start < npes; start++)
+    for (int stride = -3; stride <= 4; stride++)
+    for (int size = 1; size <= npes; size++) {
         int list[64], last = start + stride * (size - 1), zero = 0;
         for (int i = 0; i < size; i++) list[i] = start + stride * i;
         shmemx_aset *strided = shmemx_create_strided_aset(start, stride, size);

@@ -1,5 +1,5 @@
-/* Puts, gets and atomics with handles: results, 65,536 of them outstanding, every way to wait for them, contexts, and no
- * handle at all.
+/* Puts, gets and atomics with handles: results, 65,536 of them outstanding, every way to wait for them, contexts, and
+ * no handle at all.
  * pes: 1 2 4 13 16
  * limit: 200
  */

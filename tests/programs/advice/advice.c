@@ -1,5 +1,5 @@
-/* advice RULE as-is|advised [PARTS]: what a rule of `oshprof advise` is for, and the same as the rule advises. PE 0 says
- * how long it took. */
+/* advice RULE as-is|advised [PARTS]: what a rule of `oshprof advise` is for, and the same as the rule advises. PE 0
+ * says how long it took. */
 #include "gets.h"
 #include "meetings.h"
 #include "puts.h"

@@ -100,8 +100,8 @@ static void waits_for(int advised) {
     }
 }
 
-/* Every other PE fills a buffer for the next one, which reads it; there is one, or there are two. Both take a device, which
- * takes no core. */
+/* Every other PE fills a buffer for the next one, which reads it; there is one, or there are two. Both take a device,
+ * which takes no core. */
 static void serialized(int advised) {
     enum { WORDS = 1024 };
     long buffers = advised ? 2 : 1, *data = symmetric(2 * WORDS * sizeof *data);
@@ -114,7 +114,8 @@ static void serialized(int advised) {
         if (me < partner) {
             if (turn > buffers) shmem_uint64_wait_until(read, SHMEM_CMP_GE, (uint64_t)(turn - buffers));
             idle(4);
-            shmem_long_put_signal(data + turn % buffers * WORDS, made, WORDS, filled, (uint64_t)turn, SHMEM_SIGNAL_SET, partner);
+            shmem_long_put_signal(data + turn % buffers * WORDS, made, WORDS, filled, (uint64_t)turn, SHMEM_SIGNAL_SET,
+                                  partner);
         } else {
             shmem_signal_wait_until(filled, SHMEM_CMP_GE, (uint64_t)turn);
             idle(4);

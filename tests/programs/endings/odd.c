@@ -1,5 +1,6 @@
-/* PE 1 calls global_exit where one would not expect it: before shmem_init, after the last finalize, in an exit handler, in a
- * signal handler, in a child, with a status that does not fit; while others have not begun, are stopped or have finalized. */
+/* PE 1 calls global_exit where one would not expect it: before shmem_init, after the last finalize, in an exit handler,
+ * in a signal handler, in a child, with a status that does not fit; while others have not begun, are stopped or have
+ * finalized. */
 #include <shmem.h>
 #include <signal.h>
 #include <stdio.h>

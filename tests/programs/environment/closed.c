@@ -1,5 +1,5 @@
-/* Started with some of its standard streams closed, which the argument lists. Nothing can be written to them, as before,
- * and what the program prints comes to no symmetric memory and to no other PE. */
+/* Started with some of its standard streams closed, which the argument lists. Nothing can be written to them, as
+ * before, and what the program prints comes to no symmetric memory and to no other PE. */
 #include <errno.h>
 #include <shmem.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
-/* A file system that becomes full, which is the first argument and small: what has room is there, who finds none is told,
- * with handles too; after room was made, all goes on; a file that was full is read to its end; read-only afterwards. */
+/* A file system that becomes full, which is the first argument and small: what has room is there, who finds none is
+ * told, with handles too; after room was made, all goes on; a file that was full is read to its end; read-only
+ * afterwards. */
 #include <errno.h>
 #include <fcntl.h>
 #include <shmemx.h>
@@ -24,7 +25,8 @@ static void told(const char *why) {
 static void fill(long block) { for (int k = 0; k < BLOCK; k++) out[k] = (unsigned char)(block * 7 + k % 251); }
 
 static void expect(long block, long bytes) {
-    for (long k = 0; k < bytes; k++) CHECKF(in[k] == (unsigned char)(block * 7 + k % 251), "block %ld, byte %ld", block, k);
+    for (long k = 0; k < bytes; k++)
+        CHECKF(in[k] == (unsigned char)(block * 7 + k % 251), "block %ld, byte %ld", block, k);
 }
 
 /* Blocks, one a PE a round, until there is no room; gives the first round that failed. */

@@ -1,5 +1,5 @@
-/* Threads that move collectives on: as many as the first argument says once a PE has begun one, none before; no signal of
- * the program's is handled there; they outlive finalize and serve the next life; a forked child has none and harms
+/* Threads that move collectives on: as many as the first argument says once a PE has begun one, none before; no signal
+ * of the program's is handled there; they outlive finalize and serve the next life; a forked child has none and harms
  * nobody; with a second argument, the program leaves in the middle. */
 #include <shmemx.h>
 #include <dirent.h>

@@ -1,5 +1,5 @@
-/* Nonblocking collectives go on while their root computes, without a call of the library, until all others have come out
- * of them: a thread moves them on. */
+/* Nonblocking collectives go on while their root computes, without a call of the library, until all others have come
+ * out of them: a thread moves them on. */
 #include <shmemx.h>
 #include <unistd.h>
 

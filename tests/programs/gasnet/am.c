@@ -161,7 +161,8 @@ static gex_Rank_t check_token(gex_Token_t token, int is_request, int is_long, in
         gex_Event_Wait(done); \
         CHECK(gex_AM_RequestMedium(world, rank, MEDIUM, source, bytes, GEX_EVENT_GROUP, 0, A##n) == 0); \
         gex_NBI_Wait(GEX_EC_AM, 0); \
-        CHECK(gex_AM_RequestLong##n(world, rank, LONG, source, bytes, theirs[rank] + me * AREA, GEX_EVENT_NOW, 0, A##n) == 0); \
+        CHECK(gex_AM_RequestLong##n(world, rank, LONG, source, bytes, theirs[rank] + me * AREA, GEX_EVENT_NOW, 0,  \
+                                    A##n) == 0);                                                               \
         requests += 5; \
         GASNET_BLOCKUNTIL(replies == requests); \
     }

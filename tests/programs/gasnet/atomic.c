@@ -3,9 +3,9 @@
 #include <gasnet_ratomic.h>
 
 #define ALL_OPS \
-    (GEX_OP_ADD | GEX_OP_SUB | GEX_OP_MULT | GEX_OP_MIN | GEX_OP_MAX | GEX_OP_INC | GEX_OP_DEC | GEX_OP_SET | GEX_OP_CAS | \
-     GEX_OP_GET | GEX_OP_FADD | GEX_OP_FSUB | GEX_OP_FMULT | GEX_OP_FMIN | GEX_OP_FMAX | GEX_OP_FINC | GEX_OP_FDEC | \
-     GEX_OP_SWAP | GEX_OP_FCAS)
+    (GEX_OP_ADD | GEX_OP_SUB | GEX_OP_MULT | GEX_OP_MIN | GEX_OP_MAX | GEX_OP_INC | GEX_OP_DEC | GEX_OP_SET | \
+     GEX_OP_CAS | GEX_OP_GET | GEX_OP_FADD | GEX_OP_FSUB | GEX_OP_FMULT | GEX_OP_FMIN | GEX_OP_FMAX | GEX_OP_FINC | \
+     GEX_OP_FDEC | GEX_OP_SWAP | GEX_OP_FCAS)
 #define BIT_OPS (GEX_OP_AND | GEX_OP_OR | GEX_OP_XOR | GEX_OP_FAND | GEX_OP_FOR | GEX_OP_FXOR)
 
 /* One after another on a word that nobody else uses; the value before, and after. */

@@ -101,8 +101,8 @@ int main(int argc, char **argv)
     CHECK(entry != NULL);
     CHECK(pthread_create(&thread, NULL, damage, entry) == 0);
     for (i = 0; i < 200000; i++) {
-        gex_AM_RequestMedium(world, (gex_Rank_t)(me + 1) % size, 200, payload, random_below(sizeof payload), GEX_EVENT_NOW, 0,
-                             i, i, i);
+        gex_AM_RequestMedium(world, (gex_Rank_t)(me + 1) % size, 200, payload, random_below(sizeof payload),
+                             GEX_EVENT_NOW, 0, i, i, i);
         gasnet_AMPoll();
     }
     over = 1;

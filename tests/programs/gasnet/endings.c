@@ -249,8 +249,8 @@ static void break_a_rule(void)
         gex_Coll_ReduceToAllNB(world, segment_of(me) + 4, segment_of(me), GEX_DT_I32, 4, 2, GEX_OP_ADD, NULL, NULL, 0);
     if (is("my-rank") || is("opcode") || is("unaligned")) {
         gex_AD_Create(&domain, world, GEX_DT_U64, GEX_OP_INC | GEX_OP_GET, 0);
-        gex_AD_OpNB_U64(domain, NULL, 0, segment_of(0) + (is("unaligned") ? 4 : 0), is("opcode") ? GEX_OP_ADD : GEX_OP_INC,
-                        0, 0, is("my-rank") ? GEX_FLAG_AD_MY_RANK : 0);
+        gex_AD_OpNB_U64(domain, NULL, 0, segment_of(0) + (is("unaligned") ? 4 : 0),
+                        is("opcode") ? GEX_OP_ADD : GEX_OP_INC, 0, 0, is("my-rank") ? GEX_FLAG_AD_MY_RANK : 0);
     }
     if (is("locked-destroy")) {
         gex_HSL_Lock(&lock);

@@ -164,7 +164,8 @@ int main(int argc, char **argv)
     CHECK(gasnet_init(&argc, &argv) == GASNET_OK);
     me = gasnet_mynode();
     size = gasnet_nodes();
-    CHECK(gasnet_getMaxLocalSegmentSize() >= (size + 1) * AREA && gasnet_getMaxGlobalSegmentSize() % GASNET_PAGESIZE == 0);
+    CHECK(gasnet_getMaxLocalSegmentSize() >= (size + 1) * AREA &&
+          gasnet_getMaxGlobalSegmentSize() % GASNET_PAGESIZE == 0);
     /* Too much, on one of them, and what is no multiple of a page: they may ask again. */
     CHECK(gasnet_attach(table, 5, GASNET_PAGESIZE + 1, 0) == GASNET_ERR_BAD_ARG);
     CHECK(gasnet_attach(table, 5, me == 0 ? gasnet_getMaxLocalSegmentSize() + GASNET_PAGESIZE : 0, 0) ==

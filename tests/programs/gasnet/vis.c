@@ -83,8 +83,10 @@ static void strides(gex_Rank_t peer, int *at)
     CHECK(gex_VIS_StridedGetBlocking(world, back + 2000, NULL, peer, at + 40, NULL, sizeof(int), NULL, 0, 0) == 0);
     CHECK(back[2000] == here[0]);
     /* Rows that continue each other are one run. */
-    CHECK(gex_VIS_StridedPutBlocking(world, peer, at, rows, here, rows, sizeof(int), (const size_t[]){64, 64}, 2, 0) == 0);
-    CHECK(gex_VIS_StridedGetBlocking(world, back, rows, peer, at, rows, sizeof(int), (const size_t[]){64, 64}, 2, 0) == 0);
+    CHECK(gex_VIS_StridedPutBlocking(world, peer, at, rows, here, rows, sizeof(int), (const size_t[]){64, 64}, 2,
+                                     0) == 0);
+    CHECK(gex_VIS_StridedGetBlocking(world, back, rows, peer, at, rows, sizeof(int), (const size_t[]){64, 64}, 2,
+                                     0) == 0);
     CHECK(memcmp(here, back, sizeof here) == 0);
 }
 
@@ -96,7 +98,8 @@ int main(int argc, char **argv)
     gex_Memvec_t from, to;
     int value = 0;
     begin(argc, argv, table, 1, 0);
-    CHECK(gex_Segment_Attach(&segment, world, (size * N * sizeof(int) / GASNET_PAGESIZE + 1) * GASNET_PAGESIZE) == GASNET_OK);
+    CHECK(gex_Segment_Attach(&segment, world,
+                             (size * N * sizeof(int) / GASNET_PAGESIZE + 1) * GASNET_PAGESIZE) == GASNET_OK);
     barrier();
     for (peer = 0; peer < size; peer++) {
         int *at = (int *)segment_of(peer) + me * N;

@@ -1,6 +1,6 @@
 /*
- * How much stack each group of routines uses: they run in a thread whose stack was painted before. Prints a line a group; fails
- * where a group uses more than the arguments allow (bytes, by group).
+ * How much stack each group of routines uses: they run in a thread whose stack was painted before. Prints a line a
+ * group; fails where a group uses more than the arguments allow (bytes, by group).
  */
 #include <pthread.h>
 #include <shmem.h>

@@ -31,7 +31,8 @@ int main(int count, char **arguments) {
         while (fgets(line, sizeof line, stdin) != NULL) { lines++; bytes += (long)strlen(line); }
         printf("PE %d read %ld lines, %ld bytes\n", me, lines, bytes);
     }
-    CASE("lines") for (int line = 0; line < 20000; line++) printf("PE %d line %d of the output that has to arrive\n", me, line);
+    CASE("lines") for (int line = 0; line < 20000; line++)
+        printf("PE %d line %d of the output that has to arrive\n", me, line);
     CASE("for-ever") for (;;) if (puts("and so on") < 0) return 1;
     CASE("wait") for (;;) pause();
     CASE("stubborn") { signal(SIGTERM, SIG_IGN); for (;;) pause(); }

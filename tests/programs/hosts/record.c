@@ -1,5 +1,5 @@
-/* Leaves a profile that is known: PE p puts p + 1 times to itself. Where a file is named, its last PE asks for a snapshot and
- * looks whether that is there. Ends without finalization, which would need the other hosts. */
+/* Leaves a profile that is known: PE p puts p + 1 times to itself. Where a file is named, its last PE asks for a
+ * snapshot and looks whether that is there. Ends without finalization, which would need the other hosts. */
 #include <shmem.h>
 #include <stdio.h>
 #include <unistd.h>

@@ -1,6 +1,7 @@
-/* A measurement system that is linked into the executable, as Score-P is by default: it wraps what it uses itself. Between its
- * processes it waits with thousands of g; it sets clocks with p, and it meets in barriers. Some of its routines end in a jump
- * (where optimization makes it one), some go on through a function of their own, some have a frame that is set up oddly. */
+/* A measurement system that is linked into the executable, as Score-P is by default: it wraps what it uses itself.
+ * Between its processes it waits with thousands of g; it sets clocks with p, and it meets in barriers. Some of its
+ * routines end in a jump (where optimization makes it one), some go on through a function of their own, some have a
+ * frame that is set up oddly. */
 #include <pshmem.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* An application under a measurement system. Its calls, a PE: 10 puts (7 and 3), 20 p, 4 add through a pointer, 6 barriers. */
+/* An application under a measurement system. Its calls, a PE: 10 puts (7 and 3), 20 p, 4 add through a pointer, 6
+ * barriers. */
 #include <shmem.h>
 
 static long words[8];

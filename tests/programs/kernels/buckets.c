@@ -1,5 +1,5 @@
-/* A bucket sort in the style of ISx: places reserved with fetching additions, keys put where they belong, totals by the old
- * reduction; then barriers and syncs back to back. */
+/* A bucket sort in the style of ISx: places reserved with fetching additions, keys put where they belong, totals by the
+ * old reduction; then barriers and syncs back to back. */
 #include <shmem.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +23,8 @@ int main(void) {
     me = shmem_my_pe();
     npes = shmem_n_pes();
     long room = 2L * KEYS + 64;
-    int *received = shmem_malloc((size_t)room * sizeof(int)), *keys = malloc(KEYS * sizeof(int)), *sorted = malloc(KEYS * sizeof(int));
+    int *received = shmem_malloc((size_t)room * sizeof(int)), *keys = malloc(KEYS * sizeof(int)),
+        *sorted = malloc(KEYS * sizeof(int));
     int *counts = malloc((size_t)npes * sizeof(int)), *starts = malloc((size_t)npes * sizeof(int));
     for (unsigned round = 0; round < ROUNDS; round++) {
         unsigned state = (unsigned)me * 7919 + round;

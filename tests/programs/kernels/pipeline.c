@@ -1,5 +1,5 @@
-/* A pipeline in the style of the Parallel Research Kernels' synch_p2p: each line of a PE's columns needs the last value of the
- * PE before it, handed over with a put, a fence and a flag a line. The last corner is known. */
+/* A pipeline in the style of the Parallel Research Kernels' synch_p2p: each line of a PE's columns needs the last value
+ * of the PE before it, handed over with a put, a fence and a flag a line. The last corner is known. */
 #include <shmem.h>
 #include <stdio.h>
 

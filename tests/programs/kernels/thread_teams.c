@@ -23,7 +23,8 @@ static void sum(shmem_team_t team, int thread, int round) {
     int n = shmem_team_n_pes(team), me = shmem_team_my_pe(team);
     long base = 1000 * (thread + 1) + round;
     sources[thread][0] = base + me;
-    expect(shmem_long_sum_reduce(team, &sums[thread][0], &sources[thread][0], 1), 0, "the status of a sum", thread, round);
+    expect(shmem_long_sum_reduce(team, &sums[thread][0], &sources[thread][0], 1), 0, "the status of a sum", thread,
+           round);
     expect(sums[thread][0], base * n + (long)n * (n - 1) / 2, "a sum", thread, round);
 }
 
@@ -61,8 +62,8 @@ static void *active_set(void *argument) {
     for (int round = 0; round < ROUNDS; round++) {
         sources[thread][2] = 100 * (thread + 1) + round + me;
         shmem_long_sum_to_all(&sums[thread][2], &sources[thread][2], 1, 0, 0, size, pwrks[thread], psyncs[thread]);
-        expect(sums[thread][2], (long)size * (100 * (thread + 1) + round) + (long)size * (size - 1) / 2, "a sum of a set",
-               thread, round);
+        expect(sums[thread][2], (long)size * (100 * (thread + 1) + round) + (long)size * (size - 1) / 2,
+               "a sum of a set", thread, round);
         shmem_sync(0, 0, size, psyncs_of_syncs[thread]);
     }
     return NULL;

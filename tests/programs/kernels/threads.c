@@ -1,5 +1,5 @@
-/* Many threads of each PE at once, each with a private context that it makes anew again and again: puts that it reads back,
- * atomics with exact totals, a lock of all threads of all PEs, a ring of signals a thread. */
+/* Many threads of each PE at once, each with a private context that it makes anew again and again: puts that it reads
+ * back, atomics with exact totals, a lock of all threads of all PEs, a ring of signals a thread. */
 #include <pthread.h>
 #include <shmem.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-# What Ctrl-C finds: PE 0 sleeps and all others are in a barrier, with a finalize at exit; or all PEs wait inside the library.
-# Arguments: the library, which of the two, a folder for a file of each PE that is ready.
+# What Ctrl-C finds: PE 0 sleeps and all others are in a barrier, with a finalize at exit; or all PEs wait inside the
+# library. Arguments: the library, which of the two, a folder for a file of each PE that is ready.
 import atexit
 import ctypes
 import pathlib

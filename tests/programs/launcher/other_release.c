@@ -1,5 +1,5 @@
-/* Stands between oshrun and the program, and makes the job one that another release began: in the job's memory, whose first
- * fields are the same in all releases. */
+/* Stands between oshrun and the program, and makes the job one that another release began: in the job's memory, whose
+ * first fields are the same in all releases. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* Takes the names by which oshrun keeps cores for a job, as another user, listening or not; then runs a command as this one. */
+/* Takes the names by which oshrun keeps cores for a job, as another user, listening or not; then runs a command as this
+ * one. */
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,6 +8,7 @@
 int main(void) {
     cpu_set_t set;
     if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
-    printf("PE %s: %s\n", getenv("PELLUCID_PE"), CPU_COUNT(&set) < sysconf(_SC_NPROCESSORS_ONLN) ? "bound" : "anywhere");
+    printf("PE %s: %s\n", getenv("PELLUCID_PE"),
+           CPU_COUNT(&set) < sysconf(_SC_NPROCESSORS_ONLN) ? "bound" : "anywhere");
     return 0;
 }

@@ -1,5 +1,5 @@
-/* Waits for what never comes: in the library, or without it. The first argument says how, PE 0 makes the file of the second
- * as soon as all are there. */
+/* Waits for what never comes: in the library, or without it. The first argument says how, PE 0 makes the file of the
+ * second as soon as all are there. */
 #include <shmem.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Handlers of pthread_atfork that a program registers before shmem_init, in a constructor or in main: what they store in
- * the child is the child's. */
+/* Handlers of pthread_atfork that a program registers before shmem_init, in a constructor or in main: what they store
+ * in the child is the child's. */
 #include <pthread.h>
 #include <shmem.h>
 #include <stdio.h>

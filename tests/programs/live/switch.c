@@ -1,4 +1,5 @@
-/* Switches its trace on for a while: 300 puts, then 5000 in a region while it is on, then 700, then 3 more while it is on. */
+/* Switches its trace on for a while: 300 puts, then 5000 in a region while it is on, then 700, then 3 more while it is
+ * on. */
 #include <shmem.h>
 #include <shmemx.h>
 

@@ -1,6 +1,7 @@
 /* A job with known numbers. Each PE: 100 shmem_p to its neighbour, 50 puts of 1 KiB, 10 barriers. Then, by argument:
- * "kill": PE 1 is killed; "exit": the last PE ends the job with status 3; "many": the same 1000 times; "load": the same and a nonblocking put, over and over; "stand":
- * PE 0 stays away from a barrier; "snapshot FILE": says whether a snapshot of the metrics is in the file. */
+ * "kill": PE 1 is killed; "exit": the last PE ends the job with status 3; "many": the same 1000 times; "load": the same
+ * and a nonblocking put, over and over; "stand": PE 0 stays away from a barrier; "snapshot FILE": says whether a
+ * snapshot of the metrics is in the file. */
 #include <shmem.h>
 #include <signal.h>
 #include <stdio.h>

@@ -20,7 +20,8 @@ int main(int count, char **arguments) {
     }
     shmem_barrier_all();
     /* Members have it at one address, which another PE may hear of. */
-    inside = shmem_ptr(&inside, 0) ? *(long **)shmem_ptr(&inside, 0) : (long *)shmem_longlong_g((long long *)&inside, 0);
+    inside = shmem_ptr(&inside, 0) ? *(long **)shmem_ptr(&inside, 0)
+                                   : (long *)shmem_longlong_g((long long *)&inside, 0);
     shmem_barrier_all();
     int to = strcmp(who, "to") == 0, pe = to ? 2 : 1;
     if (me == (to ? 0 : 2)) {

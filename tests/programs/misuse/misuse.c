@@ -117,7 +117,8 @@ int main(int count, char **arguments) {
     CASE("sig-op") shmem_long_put_signal(fixed, &value, 1, &signal_word, 1, 77, 0);
     CASE("sig-op-nbi") shmem_putmem_signal_nbi(fixed, &value, 8, &signal_word, 1, -1, 0);
     CASE("sig-op-ctx") shmem_ctx_put64_signal(SHMEM_CTX_DEFAULT, fixed, &value, 1, &signal_word, 1, 2, 0);
-    CASE("sig-odd") shmem_long_put_signal(fixed, &value, 1, (uint64_t *)((char *)&signal_word + 4), 1, SHMEM_SIGNAL_SET, 0);
+    CASE("sig-odd") shmem_long_put_signal(fixed, &value, 1, (uint64_t *)((char *)&signal_word + 4), 1, SHMEM_SIGNAL_SET,
+                                          0);
     CASE("sig-address-add") shmem_signal_add((uint64_t *)local, 1, 0);
     CASE("sig-address-set") shmem_ctx_signal_set(SHMEM_CTX_DEFAULT, (uint64_t *)local, 1, 0);
     CASE("sig-address-wait") return shmem_signal_wait_until((uint64_t *)local, SHMEM_CMP_EQ, 1) == 1;

@@ -1,5 +1,5 @@
-/* A wrong library: one routine, chosen by -DMUTANT_name, is replaced by a wrong one. Loaded before the right library, it
- * must make the conformance program fail that tests/suites/mutants.rs names. */
+/* A wrong library: one routine, chosen by -DMUTANT_name, is replaced by a wrong one. Loaded before the right library,
+ * it must make the conformance program fail that tests/suites/mutants.rs names. */
 #include <pshmem.h>
 #include <shmemx.h>
 #include <string.h>

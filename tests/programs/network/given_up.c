@@ -1,6 +1,6 @@
 /* A call fails while its operation is under way: PE 1, which it is to, is stopped, and meanwhile the connections of
- * PE 2 end, to which something else is under way. When PE 1 goes on, what it answers must not come to the memory that the
- * call had its result in: by then it is another function's. */
+ * PE 2 end, to which something else is under way. When PE 1 goes on, what it answers must not come to the memory that
+ * the call had its result in: by then it is another function's. */
 #include <shmem.h>
 #include <shmemx.h>
 #include <signal.h>

@@ -16,7 +16,8 @@ int main(void) {
     signal(SIGTERM, handler);
     signal(SIGINT, SIG_IGN);
     signal(SIGSEGV, handler);
-    for (int number = 1; number < 32; number++) before[number] = sigaction(number, NULL, &action) == 0 ? action.sa_handler : NULL;
+    for (int number = 1; number < 32; number++)
+        before[number] = sigaction(number, NULL, &action) == 0 ? action.sa_handler : NULL;
     shmem_init();
     for (int number = 1; number < 32; number++) {
         if (is_crash(number) && before[number] == SIG_DFL) continue;

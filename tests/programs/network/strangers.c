@@ -1,4 +1,5 @@
-/* Uses the network while others try to get in, and looks at all symmetric memory each time round: strangers FILE. Ends when FILE is there. */
+/* Uses the network while others try to get in, and looks at all symmetric memory each time round: strangers FILE. Ends
+ * when FILE is there. */
 #include <shmem.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +23,8 @@ int main(int count, char **arguments) {
     int me = shmem_my_pe(), npes = shmem_n_pes(), next = (me + 1) % npes;
     /* The first object of the heap, where a stranger looks for something. */
     uint64_t *heap = shmem_malloc(WORDS * sizeof *heap), *copy = malloc(WORDS * sizeof *copy);
-    uint64_t *rounds = shmem_calloc(1, sizeof *rounds), *end = shmem_calloc(1, sizeof *end), *flag = shmem_calloc(1, sizeof *flag);
+    uint64_t *rounds = shmem_calloc(1, sizeof *rounds), *end = shmem_calloc(1, sizeof *end),
+        *flag = shmem_calloc(1, sizeof *flag);
     for (int i = 0; i < WORDS; i++) global[i] = heap[i] = expected(me, i);
     shmem_barrier_all();
     if (me == 0) { printf("ready\n"); fflush(stdout); }
@@ -36,7 +38,10 @@ int main(int count, char **arguments) {
         shmem_uint64_broadcast(SHMEM_TEAM_WORLD, flag, end, 1, 0);
         shmem_barrier_all();
         /* Who is ahead may be in the next round. */
-        if (*rounds != round && *rounds != round + 1) { printf("PE %d: %lu of %lu rounds\n", me, (unsigned long)*rounds, (unsigned long)round); return 4; }
+        if (*rounds != round && *rounds != round + 1) {
+            printf("PE %d: %lu of %lu rounds\n", me, (unsigned long)*rounds, (unsigned long)round);
+            return 4;
+        }
         if (*flag) break;
         usleep(2000);
     }

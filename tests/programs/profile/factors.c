@@ -1,4 +1,5 @@
-/* Uneven work, large puts and waiting, in two regions and outside of them: what the factors of efficiency are made of. */
+/* Uneven work, large puts and waiting, in two regions and outside of them: what the factors of efficiency are made
+ * of. */
 #include <shmem.h>
 #include <shmemx.h>
 #include <stdlib.h>

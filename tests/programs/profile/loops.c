@@ -1,4 +1,5 @@
-/* A loop with a number of barriers a turn, each on a line of its own: loops BARRIERS TURNS [WORK]. PE k comes late to barrier k.
+/* A loop with a number of barriers a turn, each on a line of its own: loops BARRIERS TURNS [WORK]. PE k comes late to
+ * barrier k.
    WORK: before that barrier each PE works for 20 us, and PE 0 for as long again. */
 #include <shmem.h>
 #include <stdlib.h>

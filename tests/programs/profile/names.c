@@ -11,8 +11,8 @@ int main(void) {
     memset(longest, 'x', 300);
     longest[300] = 0;
     const char *names[] = {"with \"quotes\" and 'single'", "line\nbreak\ttab\rreturn", "<script>alert(1)</script>&amp;",
-                           "na\xc3\xafve \xe6\x9d\xb1\xe4\xba\xac", "a,b;c|d", "\x1b[31mred\x07", "\xff\xfe", longest, "%s%n", "back\\slash",
-                           "=1+1", "]]> --> */", "__proto__"};
+                           "na\xc3\xafve \xe6\x9d\xb1\xe4\xba\xac", "a,b;c|d", "\x1b[31mred\x07", "\xff\xfe", longest,
+                           "%s%n", "back\\slash", "=1+1", "]]> --> */", "__proto__"};
     shmem_init();
     int next = (shmem_my_pe() + 1) % shmem_n_pes();
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {

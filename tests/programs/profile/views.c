@@ -1,5 +1,5 @@
-/* Traffic, regions, call sites and late arrivals that are known by construction. PE i sends i + j + 1 puts of 16 bytes and
- * gets 2 words to each PE j, does one atomic on PE 0 and 3 puts on a context of its own. */
+/* Traffic, regions, call sites and late arrivals that are known by construction. PE i sends i + j + 1 puts of 16 bytes
+ * and gets 2 words to each PE j, does one atomic on PE 0 and 3 puts on a context of its own. */
 #include <shmem.h>
 #include <shmemx.h>
 #include <stdio.h>

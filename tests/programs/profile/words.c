@@ -1,5 +1,5 @@
-/* Where short calls go is known: `words CALLS`. Each PE adds to one counter of PE 0, puts to words all over the heap of the next PE, and
- * reads one flag of the last PE.
+/* Where short calls go is known: `words CALLS`. Each PE adds to one counter of PE 0, puts to words all over the heap of
+ * the next PE, and reads one flag of the last PE.
  */
 #include <shmem.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* A pipeline: each PE waits for the flag of the one before it, works, and sets that of the next. With SLOW, PE 1 works for 20 ms
- * longer, for which PE 2 waits; and PE 3 waits for PE 2. */
+/* A pipeline: each PE waits for the flag of the one before it, works, and sets that of the next. With SLOW, PE 1 works
+ * for 20 ms longer, for which PE 2 waits; and PE 3 waits for PE 2. */
 #define _DEFAULT_SOURCE
 #include <shmem.h>
 #include <shmemx.h>

@@ -1,7 +1,7 @@
-/* A program with versions of itself: what is compiled in is what a comparison of the two has to say. Each PE puts a block
- * to the next one, completes it, gets another, and meets the others.
+/* A program with versions of itself: what is compiled in is what a comparison of the two has to say. Each PE puts a
+ * block to the next one, completes it, gets another, and meets the others.
  *   EXTRA_BARRIER  one more barrier a step            QUIET_EACH  a quiet after each put
- *   SPLIT          64 puts of 8 bytes for one of 512  MOVED       the exchange is a function further down, and another line
+ *   SPLIT          64 puts of 8 bytes for one of 512  MOVED       the exchange is a function further down
  *   RENAMED        the exchange has another name      SLOW_GET    PE 3's gets are held up for 20 ms
  *   SPIN           that many thousand turns more in the region "solve" */
 #define _DEFAULT_SOURCE

@@ -1,5 +1,5 @@
-/* Many objects, teams and contexts at a time or one after the other: what the last thousand of them cost beside the first,
- * and what is left in the process at the end. Prints; the test judges what does not depend on the clock.
+/* Many objects, teams and contexts at a time or one after the other: what the last thousand of them cost beside the
+ * first, and what is left in the process at the end. Prints; the test judges what does not depend on the clock.
  */
 #include <shmem.h>
 #include <stdio.h>
@@ -45,7 +45,9 @@ static void objects(int count, int me) {
     double end = now();
     for (int i = 0; i < count; i += 2) shmem_free(live[i]);
     for (int i = 1; i < count; i += 2) shmem_free(live[i]);
-    if (me == 0) printf("objects: %d, first 1000 %.2f ms, 1000 and back on top %.2f ms, all freed %.0f ms\n", count, 1e3 * first, 1e3 * last, 1e3 * (now() - end));
+    if (me == 0)
+        printf("objects: %d, first 1000 %.2f ms, 1000 and back on top %.2f ms, all freed %.0f ms\n", count,
+               1e3 * first, 1e3 * last, 1e3 * (now() - end));
     free(live);
 }
 
@@ -65,7 +67,8 @@ static void teams(int count, int me, int n) {
         if (i == 1000) first = now() - start;
     }
     double all = now() - start;
-    if (me == 0) printf("teams: %d, first 1000 %.2f ms, on average %.2f ms a 1000\n", count, 1e3 * first, 1e6 * all / count);
+    if (me == 0) printf("teams: %d, first 1000 %.2f ms, on average %.2f ms a 1000\n", count, 1e3 * first,
+                        1e6 * all / count);
 }
 
 static void contexts(int count, int me) {
@@ -78,7 +81,8 @@ static void contexts(int count, int me) {
             if (shmem_team_create_ctx(team, 0, &live[i]) != 0) FAIL("no context %d\n", i);
         double made = now();
         for (int i = 0; i < count; i++) shmem_ctx_destroy(live[i]);
-        if (me == 0) printf("contexts: %d, made in %.2f ms, destroyed in %.2f ms\n", count, 1e3 * (made - start), 1e3 * (now() - made));
+        if (me == 0) printf("contexts: %d, made in %.2f ms, destroyed in %.2f ms\n", count, 1e3 * (made - start),
+                            1e3 * (now() - made));
     }
     shmem_team_destroy(team);
     free(live);

@@ -1,4 +1,5 @@
-/* 9.10: barriers on all and on active sets, syncs on teams, exchanges, concatenations, reductions, and offsets by a scan. */
+/* 9.10: barriers on all and on active sets, syncs on teams, exchanges, concatenations, reductions, and offsets by a
+ * scan. */
 #include <shmem.h>
 #include <string.h>
 #include "must.h"
@@ -33,7 +34,8 @@ static void barriers(int me, int n) {
 }
 
 static void exchanges(int me, int n) {
-    int64_t *source = shmem_malloc(2 * (size_t)n * 2 * sizeof *source), *dest = shmem_calloc(2 * (size_t)n * 2, sizeof *dest);
+    int64_t *source = shmem_malloc(2 * (size_t)n * 2 * sizeof *source),
+        *dest = shmem_calloc(2 * (size_t)n * 2, sizeof *dest);
     MUST(source != NULL && dest != NULL);
     for (int pe = 0; pe < n; pe++)
         for (int i = 0; i < 2; i++) source[pe * 2 + i] = me + (int64_t)(100 * pe + 10000 * i);

@@ -1,4 +1,5 @@
-/* 9.5: contexts on several teams that exchange with their neighbours; a sum whose transfers run ahead on two contexts. */
+/* 9.5: contexts on several teams that exchange with their neighbours; a sum whose transfers run ahead on two
+ * contexts. */
 #include <shmem.h>
 #include "must.h"
 
@@ -9,7 +10,8 @@ static void neighbours(void) {
     for (int step = 1; step <= 2; step++) {
         shmem_team_config_t config = {.num_contexts = 1};
         shmem_team_t team;
-        MUST(shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, step, (n + step - 1) / step, &config, SHMEM_TEAM_NUM_CONTEXTS, &team) == 0);
+        MUST(shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, step, (n + step - 1) / step, &config,
+                                      SHMEM_TEAM_NUM_CONTEXTS, &team) == 0);
         shmem_ctx_t ctx = SHMEM_CTX_INVALID;
         MUST((shmem_team_create_ctx(team, SHMEM_CTX_SERIALIZED, &ctx) == 0) == (team != SHMEM_TEAM_INVALID));
         if (ctx != SHMEM_CTX_INVALID) {
@@ -39,7 +41,8 @@ static void pipeline(void) {
     shmem_barrier_all();
     shmem_get_nbi(ctx[0], window[0], data, BLOCK, source_pe);
     for (int b = 0; b < BLOCKS; b++) {
-        if (b + 1 < BLOCKS) shmem_get_nbi(ctx[(b + 1) % 2], window[(b + 1) % 2], data + (b + 1) * BLOCK, BLOCK, source_pe);
+        if (b + 1 < BLOCKS) shmem_get_nbi(ctx[(b + 1) % 2], window[(b + 1) % 2], data + (b + 1) * BLOCK, BLOCK,
+                                          source_pe);
         shmem_ctx_quiet(ctx[b % 2]);
         for (int i = 0; i < BLOCK; i++) sum += window[b % 2][i];
     }

@@ -1,4 +1,5 @@
-/* Calls from destructors: of a thread's and of the main thread's thread-local objects, and of static ones after main. */
+/* Calls from destructors: of a thread's and of the main thread's thread-local objects, and of static ones after
+ * main. */
 #include <shmem.h>
 #include <thread>
 #include "must.h"
@@ -20,7 +21,8 @@ struct Tool {
         int up = -1;
         shmem_query_initialized(&up);
         MUST(up != 0);
-        /* The program's own finalize, and one too many, as a tool and a program make them that do not know of each other. */
+        /* The program's own finalize, and one too many, as a tool and a program make them that do not know of each
+         * other. */
         shmem_finalize();
         shmem_finalize();
     }

@@ -1,5 +1,5 @@
-/* 9.4: every other PE as a team and its numbers in the world; a box of PEs from two splits; handles that outlive a life of
- * the library do not. */
+/* 9.4: every other PE as a team and its numbers in the world; a box of PEs from two splits; handles that outlive a life
+ * of the library do not. */
 #include <shmem.h>
 #include "must.h"
 

@@ -1,4 +1,5 @@
-/* 9.6 and 9.7: arrays, single values, every second element, blocks of elements; who comes first, swaps, counters, bits. */
+/* 9.6 and 9.7: arrays, single values, every second element, blocks of elements; who comes first, swaps, counters,
+ * bits. */
 #include <shmem.h>
 #include <string.h>
 #include "must.h"

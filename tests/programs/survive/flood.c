@@ -1,5 +1,5 @@
-/* A PE is killed at any moment of a flood of nonblocking collectives, whose messages it is in the middle of sending. The
- * others go on with a team of their own. Arguments: the victim, and after how many microseconds. */
+/* A PE is killed at any moment of a flood of nonblocking collectives, whose messages it is in the middle of sending.
+ * The others go on with a team of their own. Arguments: the victim, and after how many microseconds. */
 #include <sys/time.h>
 
 #include "survive.h"

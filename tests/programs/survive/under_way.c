@@ -1,5 +1,5 @@
-/* One PE is killed at some moment while the others have all kinds of transfers to it under way, in large pieces, too: each
- * call and each request ends, and what is left goes on. Argument: after how many microseconds. */
+/* One PE is killed at some moment while the others have all kinds of transfers to it under way, in large pieces, too:
+ * each call and each request ends, and what is left goes on. Argument: after how many microseconds. */
 #include <sys/time.h>
 
 #include "survive.h"

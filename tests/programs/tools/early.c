@@ -1,5 +1,5 @@
-/* A tool that settles everything when it is loaded: looks up what it goes on to, asks for addresses, starts to sample. Later it
- * forks, starts programs and loads libraries from within calls. */
+/* A tool that settles everything when it is loaded: looks up what it goes on to, asks for addresses, starts to sample.
+ * Later it forks, starts programs and loads libraries from within calls. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pshmem.h>

@@ -57,7 +57,8 @@ static void what_events_say(void) {
     CHECK(seen.last.peer == next && seen.last.bytes == 24 && seen.last.dest == words && seen.last.source == source);
     CHECK(seen.last.ctx == SHMEM_CTX_DEFAULT && seen.last.team == SHMEM_TEAM_INVALID);
     /* The call site is in this function's program. */
-    CHECK((const char *)seen.site > (const char *)what_events_say && (const char *)seen.site < (const char *)what_events_say + 4096);
+    CHECK((const char *)seen.site > (const char *)what_events_say &&
+          (const char *)seen.site < (const char *)what_events_say + 4096);
     shmem_long_get(source, words, 3, me);
     shmem_barrier_all();
     CHECK(seen.enters == 1);
@@ -88,7 +89,8 @@ static void registration(void) {
     shmem_long_p(&word, 1, next);
     CHECK(one.enters == 1 && other.enters == 2);
     CHECK(shmemx_callback_unregister(second) == SHMEMX_SUCCESS);
-    CHECK(shmemx_callback_unregister(0) == SHMEMX_ERROR_NO_SUCH && shmemx_callback_unregister(-7) == SHMEMX_ERROR_NO_SUCH);
+    CHECK(shmemx_callback_unregister(0) == SHMEMX_ERROR_NO_SUCH &&
+          shmemx_callback_unregister(-7) == SHMEMX_ERROR_NO_SUCH);
     CHECK(shmemx_callback_register(SHMEMX_CLASS_ALL, NULL, NULL, NULL) == SHMEMX_ERROR_ARGUMENT);
     CHECK(shmemx_callback_register(0, count, &one, NULL) == SHMEMX_ERROR_ARGUMENT);
     /* One is there since before the start. */
@@ -245,9 +247,11 @@ static void variables(void) {
     CHECK(shmemx_var_read(latency, NULL, 0) == (int)info.count);
     CHECK(shmemx_var_bucket(level, 0, &low, &high) == SHMEMX_ERROR_ARGUMENT);
     /* What is not there. */
-    CHECK(shmemx_var_find("no.such") == SHMEMX_ERROR_NO_SUCH && shmemx_var_find("shmem_long_put") == SHMEMX_ERROR_NO_SUCH);
+    CHECK(shmemx_var_find("no.such") == SHMEMX_ERROR_NO_SUCH &&
+          shmemx_var_find("shmem_long_put") == SHMEMX_ERROR_NO_SUCH);
     CHECK(shmemx_var_find(NULL) == SHMEMX_ERROR_ARGUMENT && shmemx_var_info(-1, &info) == SHMEMX_ERROR_NO_SUCH);
-    CHECK(shmemx_var_info(shmemx_var_count(), &info) == SHMEMX_ERROR_NO_SUCH && shmemx_var_info(0, NULL) == SHMEMX_ERROR_ARGUMENT);
+    CHECK(shmemx_var_info(shmemx_var_count(), &info) == SHMEMX_ERROR_NO_SUCH &&
+          shmemx_var_info(0, NULL) == SHMEMX_ERROR_ARGUMENT);
     CHECK(shmemx_op_name(-1) == NULL && shmemx_op_name(shmemx_op_count()) == NULL && shmemx_op_class(1 << 20) == 0);
     CHECK(shmemx_op_find("shmem_nothing") == SHMEMX_ERROR_NO_SUCH);
     struct seen seen = {0};
@@ -261,9 +265,11 @@ static void variables(void) {
 
 static void classes(void) {
     const struct { const char *name; unsigned int bit; } rows[] = {
-        {"shmem_init", SHMEMX_CLASS_SETUP}, {"shmem_malloc", SHMEMX_CLASS_MEMORY}, {"shmem_team_sync", SHMEMX_CLASS_BARRIER},
+        {"shmem_init", SHMEMX_CLASS_SETUP}, {"shmem_malloc", SHMEMX_CLASS_MEMORY},
+        {"shmem_team_sync", SHMEMX_CLASS_BARRIER},
         {"shmem_team_destroy", SHMEMX_CLASS_TEAM}, {"shmem_ctx_create", SHMEMX_CLASS_CONTEXT},
-        {"shmem_putmem", SHMEMX_CLASS_PUT}, {"shmem_getmem", SHMEMX_CLASS_GET}, {"shmem_int_atomic_inc", SHMEMX_CLASS_AMO},
+        {"shmem_putmem", SHMEMX_CLASS_PUT}, {"shmem_getmem", SHMEMX_CLASS_GET},
+        {"shmem_int_atomic_inc", SHMEMX_CLASS_AMO},
         {"shmem_signal_fetch", SHMEMX_CLASS_SIGNAL}, {"shmem_int_wait_until", SHMEMX_CLASS_WAIT},
         {"shmem_int_test", SHMEMX_CLASS_TEST}, {"shmem_quiet", SHMEMX_CLASS_ORDER},
         {"shmem_broadcastmem", SHMEMX_CLASS_COLLECTIVE}, {"shmem_set_lock", SHMEMX_CLASS_LOCK},

@@ -18,7 +18,8 @@ static void use(const char *when) {
     int reduced = shmem_long_sum_reduce(SHMEM_TEAM_WORLD, &sum, &one, 1);
     /* Nothing to collect is fine. */
     int collected = shmem_long_collect(SHMEM_TEAM_WORLD, gathered, &one, me == 0 ? 0 : 1);
-    if (got == me && heap != NULL && reduced == 0 && sum == npes && collected == 0) fprintf(stderr, "works: %s on %d\n", when, me);
+    if (got == me && heap != NULL && reduced == 0 && sum == npes && collected == 0)
+        fprintf(stderr, "works: %s on %d\n", when, me);
     shmem_free(heap);
     shmem_finalize();
 }

@@ -1,4 +1,5 @@
-/* A tool that overrides a few routines, counts and forwards. NAME tells several of them apart; it is linked to nothing. */
+/* A tool that overrides a few routines, counts and forwards. NAME tells several of them apart; it is linked to
+ * nothing. */
 #include <pshmem.h>
 #include <stdio.h>
 
@@ -47,8 +48,8 @@ int shmem_long_sum_reduce(shmem_team_t team, long *dest, const long *source, siz
 
 void shmem_finalize(void) {
     pshmem_barrier_all();
-    printf("%s on %d: put %ld p %ld mem %ld barrier %ld reduce %ld ibput %ld\n", NAME, pshmem_my_pe(), puts_seen, p_seen,
-           mem_seen, barriers_seen, reductions_seen, strided_seen);
+    printf("%s on %d: put %ld p %ld mem %ld barrier %ld reduce %ld ibput %ld\n", NAME, pshmem_my_pe(), puts_seen,
+           p_seen, mem_seen, barriers_seen, reductions_seen, strided_seen);
     fflush(stdout);
     pshmem_finalize();
 }

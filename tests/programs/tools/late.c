@@ -1,5 +1,5 @@
-/* A tool that communicates as late as it can: from an exit handler that it registers first of all, from a destructor, from
- * a thread-local destructor, after it has finalized twice. It has threads of its own, too. */
+/* A tool that communicates as late as it can: from an exit handler that it registers first of all, from a destructor,
+ * from a thread-local destructor, after it has finalized twice. It has threads of its own, too. */
 #include <pshmem.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
-/* A tool as Score-P is one: measures from init on, leaves the library open when the program finalizes, and evaluates with
- * collectives of its own in an exit handler: on active sets, and broadcasts in place. Calls of its own are of routines that it
- * wraps, too. */
+/* A tool as Score-P is one: measures from init on, leaves the library open when the program finalizes, and evaluates
+ * with collectives of its own in an exit handler: on active sets, and broadcasts in place. Calls of its own are of
+ * routines that it wraps, too. */
 #include <pshmem.h>
 #include <stdio.h>
 #include <stdlib.h>

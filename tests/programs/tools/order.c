@@ -1,5 +1,5 @@
-/* A tool that writes its name whenever it has a barrier, before and after: the order of tools is seen. Its calls go through
- * pointers, in data that is read-only once the loader is done with it. */
+/* A tool that writes its name whenever it has a barrier, before and after: the order of tools is seen. Its calls go
+ * through pointers, in data that is read-only once the loader is done with it. */
 #include <pshmem.h>
 #include <stdio.h>
 

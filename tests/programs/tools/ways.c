@@ -1,5 +1,5 @@
-/* An application that gets to routines in other ways than by a plain call: through static pointers, by dlsym, from a library
- * that it loads late. A PE makes 4 barriers and 1 shmem_long_p. */
+/* An application that gets to routines in other ways than by a plain call: through static pointers, by dlsym, from a
+ * library that it loads late. A PE makes 4 barriers and 1 shmem_long_p. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <shmem.h>

@@ -45,7 +45,8 @@ static double second_of_two(void (*copy)(void *, const void *, size_t), void *to
 }
 
 /* Large transfers: the operation and every way to copy take turns, and the fastest copy is the limit. */
-static void large(const char *name, void (*operation)(void *, const void *, size_t), const char *memory, struct ends e, size_t n)
+static void large(const char *name, void (*operation)(void *, const void *, size_t), const char *memory, struct ends e,
+                  size_t n)
 {
     static const struct {
         const char *name;

@@ -1,4 +1,5 @@
-/* What PEs say to each other: gathers and exchanges of 8 bytes, locks, allocation; between two, a payload and its flag. */
+/* What PEs say to each other: gathers and exchanges of 8 bytes, locks, allocation; between two, a payload and its
+ * flag. */
 #include "shmem_bench.h"
 
 #define PAYLOAD 1024

@@ -19,7 +19,8 @@ static void expect_profile(const char *level, double ns, double pshmem_ns)
 {
 #ifdef HAVE_TICKS
     if (strcmp(level, "timed") == 0 && ns < pshmem_ns + 0.5 * two_time_stamps) {
-        fprintf(stderr, "interception: level 1 does not record: a timed call takes %.1f ns, pshmem_ %.1f ns\n", ns, pshmem_ns);
+        fprintf(stderr, "interception: level 1 does not record: a timed call takes %.1f ns, pshmem_ %.1f ns\n", ns,
+                pshmem_ns);
         shmem_global_exit(1);
     }
 #else
@@ -73,7 +74,8 @@ static void measure_control(void)
         shmem_pcontrol(SHMEMX_PCONTROL_REGION_END, names[i]);
         if (i != 0 && i != 62)
             continue;
-        MEASURE(t, shmem_pcontrol(SHMEMX_PCONTROL_REGION_BEGIN, names[i]); shmem_pcontrol(SHMEMX_PCONTROL_REGION_END, names[i]), );
+        MEASURE(t, shmem_pcontrol(SHMEMX_PCONTROL_REGION_BEGIN, names[i]);
+                shmem_pcontrol(SHMEMX_PCONTROL_REGION_END, names[i]), );
         t.ns /= 2;
         report(i == 0 ? "region-of-1" : "region-of-63", "none", 0, npes, t, NULL);
     }

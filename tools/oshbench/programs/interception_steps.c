@@ -126,8 +126,8 @@ static void print_steps(const char *name, const char *level, size_t bytes)
     const long *steps = shared->steps[row++];
     const char *const levels[] = {[OFF] = "off", [ON] = level};
     for (int variant = OFF; variant <= (level[0] != 0 ? ON : OFF); variant++)
-        printf("oshbench bench=%s/%s memory=heap bytes=%zu instructions=%ld limit_instructions=%ld\n", name, levels[variant],
-               bytes, steps[variant] - steps[EMPTY], steps[PSHMEM] - steps[EMPTY]);
+        printf("oshbench bench=%s/%s memory=heap bytes=%zu instructions=%ld limit_instructions=%ld\n", name,
+               levels[variant], bytes, steps[variant] - steps[EMPTY], steps[PSHMEM] - steps[EMPTY]);
 }
 
 #define PRINT_STEPS(name, bytes, level, call) print_steps(#name, level, bytes);

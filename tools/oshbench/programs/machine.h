@@ -83,7 +83,8 @@ static inline long bare_cmpxchg(long *word, long expected, long value)
 #endif
 
 /* Copies every element to every second place, as a compiler does it. */
-__attribute__((noinline, unused)) static void strided_copy(long *to, ptrdiff_t to_stride, const long *from, ptrdiff_t from_stride, size_t n)
+__attribute__((noinline, unused)) static void strided_copy(long *to, ptrdiff_t to_stride, const long *from,
+                                                           ptrdiff_t from_stride, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         to[(ptrdiff_t)i * to_stride] = from[(ptrdiff_t)i * from_stride];

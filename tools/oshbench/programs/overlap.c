@@ -1,7 +1,7 @@
 /*
  * How much of an operation with a handle the program has for itself, between two PEs that reach each other over a
- * network only. PE 0 begins the operation, works, and waits for it; PE 1 begins what it takes part in, and sleeps but for
- * looks at it until PE 0 is through. So one core computes, and the others are there for all else. Two methods:
+ * network only. PE 0 begins the operation, works, and waits for it; PE 1 begins what it takes part in, and sleeps but
+ * for looks at it until PE 0 is through. So one core computes, and the others are there for all else. Two methods:
  *
  * overlap-*: that of the paper on the extensions. First the operation and its wait at once; then with ever more work
  * in between, until both together take longer. What is reported is the part of the operation that the most work left

@@ -30,8 +30,10 @@ static void transfers(long *heap_words)
     ON_BOTH("g", 8, sink = shmem_long_g(there, 1), , memcpy_call(here, raw, 8), "memcpy_call")
     ON_BOTH("put", 8, shmem_long_put(there, here, 1, 1), shmem_quiet(), memcpy_call(raw, here, 8), "memcpy_call")
     ON_BOTH("get", 8, shmem_long_get(here, there, 1, 1), , memcpy_call(here, raw, 8), "memcpy_call")
-    ON_BOTH("put+quiet", 8, shmem_long_put(there, here, 1, 1); shmem_quiet(), , memcpy_call(raw, here, 8), "memcpy_call")
-    ON_BOTH("put_nbi", 8, shmem_long_put_nbi(there, here, 1, 1), shmem_quiet(), memcpy_call(raw, here, 8), "memcpy_call")
+    ON_BOTH("put+quiet", 8, shmem_long_put(there, here, 1, 1); shmem_quiet(), , memcpy_call(raw, here, 8),
+            "memcpy_call")
+    ON_BOTH("put_nbi", 8, shmem_long_put_nbi(there, here, 1, 1), shmem_quiet(), memcpy_call(raw, here, 8),
+            "memcpy_call")
     ON_BOTH("putmem", 8, shmem_putmem(there, here, 8, 1), shmem_quiet(), memcpy_call(raw, here, 8), "memcpy_call")
 
     ON_BOTH("iput", 8 * STRIDED, shmem_long_iput(there, here, 2, 1, STRIDED, 1), shmem_quiet(),

@@ -1,5 +1,5 @@
-/* Collectives on an explicit active set of all PEs against the same calls of the interface of OpenSHMEM 1.x, whose set is
- * start, stride and size: the two in turns, the medians. ns of one call, seen from PE 0. */
+/* Collectives on an explicit active set of all PEs against the same calls of the interface of OpenSHMEM 1.x, whose set
+ * is start, stride and size: the two in turns, the medians. ns of one call, seen from PE 0. */
 #include "shmem_bench.h"
 
 #include <shmemx.h>

@@ -104,7 +104,8 @@ static inline int batches_for(double batch_ns)
     } while (0)
 
 /* One line of result, read by the driver. `limit` is the name of what t.limit_ns is, or NULL. */
-static inline void report(const char *bench, const char *memory, size_t bytes, int pes, struct timing t, const char *limit)
+static inline void report(const char *bench, const char *memory, size_t bytes, int pes, struct timing t,
+                          const char *limit)
 {
     printf("oshbench bench=%s memory=%s bytes=%zu pes=%d ns=%.4f", bench, memory, bytes, pes, t.ns);
     if (limit != NULL)

@@ -1,7 +1,7 @@
 /*
- * What the profile costs a program of nothing but random updates (as examples/gups): the same updates with the profile off
- * and at level 1 take turns in one process, so that both see the same machine. The large table does not fit into the
- * caches: how many updates the processor has under way then depends on how many instructions each takes.
+ * What the profile costs a program of nothing but random updates (as examples/gups): the same updates with the profile
+ * off and at level 1 take turns in one process, so that both see the same machine. The large table does not fit into
+ * the caches: how many updates the processor has under way then depends on how many instructions each takes.
  */
 #include "shmem_bench.h"
 

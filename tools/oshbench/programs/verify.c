@@ -1,8 +1,10 @@
 /*
- * Times routines from outside, with clock_gettime, for comparison with what the profile says of them. Prints lines a PE:
+ * Times routines from outside, with clock_gettime, for comparison with what the profile says of them. Prints for
+ * each PE:
  *
- *   before ROUTINE CALLS NANOSECONDS    what the profile has of the routine before it is timed here: one call or a few, that
- *                                       had the pages of the profile's memory made, which is not part of the routine's time
+ *   before ROUTINE CALLS NANOSECONDS    what the profile has of the routine before it is timed here: one call or a few,
+ *                                       that had the pages of the profile's memory made, which is not part of the
+ *                                       routine's time
  *   outside ROUTINE CALLS NANOSECONDS   each call timed by itself, less what reading the clock takes
  *   batch ROUTINE CALLS NANOSECONDS     calls of nanoseconds, of which the profile times samples: as many as are in the
  *                                       profile, by the time that one takes among many with the profile off
@@ -112,8 +114,8 @@ static void before(const char *routine)
     printf("before %s %lld %lld\n", routine, value(routine, "calls"), value(routine, "time"));
 }
 
-/* Batches of CALL with the profile off, each followed by one with it on: the median time of those with it off, less that of
-   as many times nothing. */
+/* Batches of CALL with the profile off, each followed by one with it on: the median time of those with it off, less
+   that of as many times nothing. */
 #define SHORT(routine, batches, call)                                              \
     do {                                                                           \
         static double off_[BATCHES], empty_[BATCHES];                              \

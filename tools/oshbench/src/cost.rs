@@ -26,14 +26,14 @@ pub struct Run {
 }
 
 /// A loop.
-pub struct Told {
+pub struct LoopResult {
     /// Its name.
     pub kernel: &'static str,
     /// Its runs.
     pub runs: Vec<Run>,
 }
 
-impl Told {
+impl LoopResult {
     /// `gups  2.61 ns a turn measured (2.50 to 2.73, 5 runs), 2.70 told: 1.03 x, within a third or 0.5 ns: met`
     pub fn line(&self) -> String {
         let of = |ns: fn(&Run) -> f64| summarize(&self.runs.iter().map(|run| ns(run) / run.turns).collect::<Vec<_>>());
@@ -87,14 +87,14 @@ mod tests {
         let output = "cost gups 100 200\nother\ncost gups 100 240\n";
         let run = measured(output, r#"{ "overhead_ns": 400 }"#).unwrap();
         assert_eq!(run, Run { turns: 200.0, measured_ns: 440.0, told_ns: 400.0 });
-        let told = Told { kernel: "gups", runs: vec![run, Run { measured_ns: 600.0, ..run }, run] };
+        let told = LoopResult { kernel: "gups", runs: vec![run, Run { measured_ns: 600.0, ..run }, run] };
         let line = told.line();
         assert!(
             line.starts_with("cost/gups       2.20 ns a turn measured (2.20 to 3.00, 3 runs), 2.00 told"),
             "{line}"
         );
         assert!(line.ends_with("0.91 x, within a third or 0.5 ns: met"), "{line}");
-        let half = Told { kernel: "gups", runs: vec![Run { told_ns: 200.0, ..run }] };
+        let half = LoopResult { kernel: "gups", runs: vec![Run { told_ns: 200.0, ..run }] };
         assert!(half.line().ends_with("not met"), "{}", half.line());
     }
 
@@ -103,6 +103,6 @@ mod tests {
         assert!(measured("cost gups 1 1", "{}").unwrap_err().contains("does not say"));
         assert!(measured("cost gups x 1", r#"{ "overhead_ns": 1 }"#).unwrap_err().contains("cannot read"));
         assert!(measured("", r#"{ "overhead_ns": 1 }"#).unwrap_err().contains("no times"));
-        assert!(Told { kernel: "gups", runs: Vec::new() }.line().ends_with("not measured"));
+        assert!(LoopResult { kernel: "gups", runs: Vec::new() }.line().ends_with("not measured"));
     }
 }

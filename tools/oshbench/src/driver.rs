@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use crate::cost::{self, KERNELS, Told};
+use crate::cost::{self, KERNELS, LoopResult};
 use crate::job;
 use crate::library::{Library, OURS};
 use crate::line::{self, Key, Line, Measurement};
@@ -51,7 +51,7 @@ pub struct Driver {
     /// Times in the profile against a clock outside.
     pub compared: Vec<Compared>,
     /// What profiles say that they took.
-    pub told: Vec<Told>,
+    pub told: Vec<LoopResult>,
     /// Whole programs with and without a profile.
     pub pairs: Vec<Pairs>,
     /// Measurements so far.
@@ -333,7 +333,7 @@ impl Driver {
                     cost::measured(&job.stdout, &report.stdout)
                 };
                 let runs = (0..self.repetitions).map(|_| run()).collect::<Result<Vec<_>, String>>()?;
-                self.told.push(Told { kernel, runs });
+                self.told.push(LoopResult { kernel, runs });
             }
             Ok(())
         });

@@ -63,7 +63,7 @@ fn main() -> ExitCode {
         println!("{}", table::verdict(&rows));
     }
     let compared = driver.compared.iter().map(verify::Compared::line);
-    let told = driver.told.iter().map(cost::Told::line);
+    let told = driver.told.iter().map(cost::LoopResult::line);
     for line in compared.chain(told).chain(driver.pairs.iter().map(overhead::Pairs::line)) {
         println!("{line}");
     }

@@ -8,7 +8,7 @@ use pellucid_profile::live::{Inactivity, ListedPe, PeNow, State, Waits, activity
 use pellucid_profile::text::{ADVICE, has_line, with_our_quotes};
 
 use crate::args::Command;
-use crate::live;
+use crate::live::{self, Job};
 use crate::resolve::Resolver;
 use crate::stack;
 
@@ -58,13 +58,10 @@ pub fn number(command: &str, value: &std::ffi::OsStr) -> Result<u32, String> {
 
 /// Prints the report.
 pub fn run(request: &Request) -> ExitCode {
-    let job = match live::find(request.job) {
-        Ok(job) => job,
-        Err(error) => {
-            pellucid_profile::say!("oshprof: {error}");
-            return ExitCode::from(crate::FAILED);
-        }
-    };
+    live::with_job(request.job, report)
+}
+
+fn report(job: Job) -> ExitCode {
     // Whether PEs that are not seen to wait make calls takes two looks.
     let mut inactivity = Inactivity::default();
     inactivity.look(&job.segment);

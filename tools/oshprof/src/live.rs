@@ -2,6 +2,7 @@
 
 use std::io::ErrorKind;
 use std::os::fd::AsFd;
+use std::process::ExitCode;
 use std::sync::atomic::Ordering::Relaxed;
 
 use pellucid_profile::live::{PeNow, State, find as processes};
@@ -69,6 +70,17 @@ impl Job {
     fn key(&self) -> (u32, u64, u32) {
         let header = self.segment.header();
         (header.launcher_pid.load(Relaxed), header.start_realtime.load(Relaxed), self.segment.pes().start)
+    }
+}
+
+/// Does something with the job that the user names, as [`find`] finds it, or says why there is none.
+pub fn with_job(wanted: Option<u32>, run: impl FnOnce(Job) -> ExitCode) -> ExitCode {
+    match find(wanted) {
+        Ok(job) => run(job),
+        Err(error) => {
+            pellucid_profile::say!("oshprof: {error}");
+            ExitCode::from(crate::FAILED)
+        }
     }
 }
 

@@ -84,13 +84,10 @@ pub fn parse(mut parser: Parser) -> Result<Command, String> {
 
 /// Shows a job.
 pub fn run(request: &Request) -> ExitCode {
-    let job = match live::find(request.job) {
-        Ok(job) => job,
-        Err(error) => {
-            pellucid_profile::say!("oshprof: {error}");
-            return ExitCode::from(crate::FAILED);
-        }
-    };
+    live::with_job(request.job, |job| show(request, job))
+}
+
+fn show(request: &Request, job: Job) -> ExitCode {
     if request.web {
         return crate::exporter::page(job);
     }

@@ -131,6 +131,10 @@ fn oshprof(args: &[&str], dir: &Path) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
+/// Some of the tables of a report.
+const VIEWS: &str = "efficiency phases causes locks addresses timeline imbalance waits regions markers contexts teams \
+                     algorithms network distances pe";
+
 /// What a spreadsheet or pandas expects: one line of names, and as many fields in every other.
 #[test]
 fn every_table_is_a_file_of_its_own() {
@@ -154,43 +158,25 @@ fn every_table_is_a_file_of_its_own() {
         assert_eq!(text, oshprof(&["report", "--csv", "--view", &view], dir.path()), "{view}");
         names.push(view);
     }
-    for view in [
-        "efficiency",
-        "phases",
-        "causes",
-        "locks",
-        "addresses",
-        "timeline",
-        "imbalance",
-        "waits",
-        "regions",
-        "markers",
-        "contexts",
-        "teams",
-        "algorithms",
-        "network",
-        "distances",
-        "pe",
-    ] {
+    for view in VIEWS.split(' ') {
         assert!(names.iter().any(|name| name == view), "{view} is not among {names:?}");
     }
+    let write = || {
+        Command::new(env!("CARGO_BIN_EXE_oshprof"))
+            .args(["report", "--csv-dir"])
+            .args([&tables, dir.path()])
+            .output()
+            .unwrap()
+    };
     // Nothing is overwritten.
-    let again = Command::new(env!("CARGO_BIN_EXE_oshprof"))
-        .args(["report", "--csv-dir"])
-        .args([&tables, dir.path()])
-        .output()
-        .unwrap();
+    let again = write();
     assert_eq!(again.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&again.stderr).contains(".csv: File exists"), "{again:?}");
     // Nor is anything written where others could put links.
     fs::remove_dir_all(&tables).unwrap();
     fs::create_dir(&tables).unwrap();
     fs::set_permissions(&tables, std::os::unix::fs::PermissionsExt::from_mode(0o777)).unwrap();
-    let open = Command::new(env!("CARGO_BIN_EXE_oshprof"))
-        .args(["report", "--csv-dir"])
-        .args([&tables, dir.path()])
-        .output()
-        .unwrap();
+    let open = write();
     assert_eq!((open.status.code(), fs::read_dir(&tables).unwrap().count()), (Some(1), 0));
     assert!(String::from_utf8_lossy(&open.stderr).contains("can be written to by every user"), "{open:?}");
     fs::remove_dir_all(&tables).unwrap();

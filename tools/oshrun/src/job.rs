@@ -8,12 +8,12 @@ use crate::hosts::list::Placement;
 use crate::hosts::{agent, head, info, list};
 use crate::input::Relay;
 use crate::metrics;
-use crate::options::{Options, ProfileChoice as Choice};
+use crate::options::Options;
 use crate::pes::Pes;
 use crate::plan::{self, Environment, Plan};
 use crate::profile::{self, Profile};
 use crate::program::{self, CannotRun};
-use crate::results::{self, Kept};
+use crate::results::{self, ProfileOutput};
 use crate::signals;
 use crate::spawn::Launch;
 use crate::supervise::Supervisor;
@@ -32,7 +32,6 @@ use std::io::{self, IsTerminal};
 use std::ops::Range;
 use std::path::PathBuf;
 use std::process::Stdio;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Descriptors that a PE costs the launcher: two pipes, two files of `--output`, claims on the two hardware threads of
@@ -172,7 +171,7 @@ fn run_on_this_host(options: &Options) -> Result<i32, Failure> {
     let detailed = options.profile.detailed().map(|detailed| detailed || page);
     let profile = profile(options, detailed, &mut plan);
     let trace = results::take_trace(options)?;
-    let kept = matches!(options.profile, Choice::Level(_)).then(|| Kept::new(options).map(Arc::new)).transpose()?;
+    let kept = ProfileOutput::take(options)?;
     if let Some(trace) = &trace {
         plan.environment.extend(results::trace_variables(trace)?);
     }

@@ -2,7 +2,7 @@
 #![allow(unsafe_code)]
 
 use crate::pes::Pe;
-use crate::results::Kept;
+use crate::results::ProfileOutput;
 use crate::source::{self, Oshprof};
 use crate::sys::process::Ended;
 use pellucid_core::os::crash::Crashed;
@@ -91,7 +91,7 @@ impl Profile {
 
     /// Writes a snapshot to the directory whenever a PE asks for one, and has its metrics written, in a thread of its
     /// own, until the result is dropped.
-    pub fn serve(&self, directory: Option<&Arc<Kept>>, companions: &Arc<Companions>) -> io::Result<Snapshots> {
+    pub fn serve(&self, directory: Option<&Arc<ProfileOutput>>, companions: &Arc<Companions>) -> io::Result<Snapshots> {
         let requests = Arc::new(SnapshotRequests::serve(self.fd.as_fd())?);
         let segment = Segment::map(self.fd.as_fd())?;
         let (kept, end) = (directory.cloned(), Arc::new(AtomicBool::new(false)));

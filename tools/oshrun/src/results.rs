@@ -4,7 +4,7 @@
 //! changes the result of the job: it is said once.
 
 use crate::job::Failure;
-use crate::options::Options;
+use crate::options::{Options, ProfileChoice};
 use crate::plan::Plan;
 use crate::source;
 use pellucid_profile::output::{Error, OutputDir};
@@ -14,10 +14,11 @@ use pellucid_profile::trace::{Unreturned, keep};
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Prints the table to standard error, so that what the program prints stays clean, and writes the directory.
-pub fn show(kept: &Kept, finish: impl FnOnce(Option<&OutputDir>) -> Finished) {
+pub fn show(kept: &ProfileOutput, finish: impl FnOnce(Option<&OutputDir>) -> Finished) {
     let finished = finish(Some(&kept.directory));
     let is_kept = finished.write_error.is_none();
     let told = match finished.write_error {
@@ -57,20 +58,23 @@ pub fn trace_variables(directory: &OutputDir) -> Result<[(OsString, OsString); 2
 }
 
 /// Where the profile goes.
-pub struct Kept {
+pub struct ProfileOutput {
     directory: OutputDir,
     complained: AtomicBool,
 }
 
-impl Kept {
-    /// The directory that the options ask for.
+impl ProfileOutput {
+    /// The directory that the options ask for; `None` where they ask for none.
     ///
     /// # Errors
     /// It cannot be written to.
-    pub fn new(options: &Options) -> Result<Self, Failure> {
+    pub fn take(options: &Options) -> Result<Option<Arc<Self>>, Failure> {
+        if !matches!(options.profile, ProfileChoice::Level(_)) {
+            return Ok(None);
+        }
         let wanted = options.profile_dir.clone().unwrap_or_else(|| default_name(options, ".prof"));
         let directory = take(&wanted, "profile", "--profile-dir DIR")?;
-        Ok(Self { directory, complained: AtomicBool::new(false) })
+        Ok(Some(Arc::new(Self { directory, complained: AtomicBool::new(false) })))
     }
 
     /// The directory.

@@ -289,7 +289,7 @@ impl Supervisor {
     /// Does what is due. False: nothing more can be done.
     fn keep_time(&mut self) -> bool {
         let now = Instant::now();
-        self.keep_link(now);
+        self.probe_head(now);
         self.look_at_calls(now);
         if self.verdict.ending.is_none()
             && let Some((limit, deadline)) = self.timeout

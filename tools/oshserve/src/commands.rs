@@ -10,7 +10,7 @@ use lexopt::{Arg, Parser, ValueExt};
 use pellucid_profile::text::with_our_quotes;
 
 use crate::companion;
-use crate::kept;
+use crate::from_profile;
 use crate::metrics::pes::MOST;
 use crate::push::settings::Settings;
 use crate::push::target::Target;
@@ -103,7 +103,7 @@ pub enum Request {
     /// Print this help.
     Help(&'static str),
     /// `oshprof metrics`.
-    Metrics(kept::Request),
+    Metrics(from_profile::Request),
     /// `oshprof serve`.
     Serve(serve::Request),
     /// `oshprof serve --job-on-stdin`.
@@ -127,7 +127,7 @@ pub fn run(request: &Request) -> ExitCode {
     match request {
         Request::Help(text) if page(text) => ExitCode::SUCCESS,
         Request::Help(_) => ExitCode::from(FAILED),
-        Request::Metrics(request) => kept::run(request),
+        Request::Metrics(request) => from_profile::run(request),
         Request::Serve(request) => serve::run(request),
         Request::Companion(request) => companion::run(request),
     }
@@ -152,7 +152,7 @@ fn metrics(mut parser: Parser) -> Result<Request, String> {
         }
     }
     let dir = dir.ok_or("the directory of the profile is missing")?;
-    Ok(Request::Metrics(kept::Request { dir, format, job_id }))
+    Ok(Request::Metrics(from_profile::Request { dir, format, job_id }))
 }
 
 fn serve(mut parser: Parser) -> Result<Request, String> {

@@ -5,7 +5,7 @@
 //! | [`commands`] | the command line: `metrics`, `serve` |
 //! | [`companion`] | the process beside one job that serves, writes and pushes its metrics |
 //! | [`dashboards`] | Grafana dashboards, from a table of panels |
-//! | [`kept`] | metrics of a kept profile |
+//! | [`from_profile`] | metrics of a kept profile |
 //! | [`live`] | a job that runs on one page for a browser |
 //! | [`metrics`] | the table of metrics, how their values follow from a profile, and the formats |
 //! | [`push`] | metrics that are sent: OTLP, Pushgateway |
@@ -18,7 +18,7 @@
 pub mod commands;
 pub mod companion;
 pub mod dashboards;
-pub mod kept;
+pub mod from_profile;
 pub mod live;
 pub mod metrics;
 pub mod push;

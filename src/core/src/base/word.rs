@@ -1,7 +1,7 @@
 //! A 64-bit word that PEs share.
 //!
-//! The lock-free parts of the library (meetings, posts, locks) are written over this trait, so that a model checker can
-//! run the same code on words of its own (`tests/model.rs`).
+//! The lock-free parts of the library (barriers, contributions, locks) are written over this trait, so that a model
+//! checker can run the same code on words of its own (`tests/model.rs`).
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 

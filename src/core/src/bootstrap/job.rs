@@ -16,7 +16,7 @@ use super::round::Round;
 use super::spare::Spare;
 use crate::base::{Cause, Fault};
 use crate::os::alive::Alive;
-use crate::os::crash::{Crashed, Place};
+use crate::os::crash::{CrashRecord, Crashed};
 use crate::os::other::{self, Ended};
 use crate::os::{cgroup, cpu, futex, library, mmap, wait};
 use std::ops::Range;
@@ -87,7 +87,7 @@ struct Slot {
     /// Nonzero: its `main` has returned, or it has called `exit`, without finalize.
     unasked: AtomicU32,
     /// Where it crashed.
-    place: Place,
+    place: CrashRecord,
     /// The NUMA node that it is at home on.
     node: AtomicU32,
     /// Held by a thread of the PE, where somebody wants to know.
@@ -489,7 +489,7 @@ impl<'a> Pe<'a> {
     }
 
     /// Where the place of a crash is noted.
-    pub(crate) fn place(&self) -> &'a Place {
+    pub(crate) fn crash_record(&self) -> &'a CrashRecord {
         &self.0.place
     }
 

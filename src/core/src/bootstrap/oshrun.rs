@@ -162,7 +162,7 @@ impl Wireup for Oshrun {
             return Ok(state.agreed.remove(&id));
         }
         // A message has room of its own, which is not made in vain.
-        if poll::wait(&[(self.socket.as_raw_fd(), poll::For::Input)], Some(Duration::ZERO)) == [true] {
+        if poll::wait(&[(self.socket.as_raw_fd(), poll::Interest::Input)], Some(Duration::ZERO)) == [true] {
             state = self.read(state, false);
         }
         match (state.agreed.remove(&id), &state.gone) {

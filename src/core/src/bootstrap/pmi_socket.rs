@@ -2,7 +2,7 @@
 
 use super::value;
 use crate::base::{Cause, Fault};
-use crate::os::poll::{self, For};
+use crate::os::poll::{self, Interest};
 use crate::os::{host, mmap, process, socket};
 use std::fs::File;
 use std::io::Read;
@@ -120,7 +120,7 @@ impl Socket {
 
     /// Waits until the launcher closes the connection, for so long at most.
     pub(super) fn outlive(&self, at_most: Duration) {
-        poll::wait(&[(self.fd(), For::Hangup)], Some(at_most));
+        poll::wait(&[(self.fd(), Interest::Hangup)], Some(at_most));
     }
 
     fn closed(&self, error: &std::io::Error) -> Fault {

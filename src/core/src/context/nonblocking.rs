@@ -153,16 +153,23 @@ fn atomic_uses<T>(m: &Map, target: *mut T, pe: i32, oldval: Option<*mut T>) -> [
     used
 }
 
-/// An atomic on a word that this PE reaches, which is complete at once; stores the value before.
+/// An atomic that stores the value before: `atomic` on a word that this PE reaches, which is complete at once, and `op`
+/// with its values on any other.
+#[allow(clippy::too_many_arguments)]
 #[inline]
-fn mapped_atomic<T: Amo>(
+fn fetching<T: Amo>(
     m: &Map,
     ctx: Ctx,
-    (target, world_pe): (*mut T, i32),
+    (target, pe): (*mut T, i32),
+    (op, values): (AmoOp, [u64; 2]),
     oldval: *mut T,
     request: *mut Request,
     atomic: impl FnOnce() -> Result<T, Fault>,
 ) -> Result<(), Fault> {
+    let world_pe = ctx.world_pe(pe)?;
+    if m.local_mapping_atomic(target, world_pe).is_none() {
+        return remote_atomic(m, ctx, target, world_pe, op, values, Some(oldval), request);
+    }
     if oldval.is_null() {
         return Err(null("oldval", size_of::<T>()));
     }
@@ -190,11 +197,8 @@ pub fn fetch_add<T: AmoInt>(
     oldval: *mut T,
     request: *mut Request,
 ) -> Result<(), Fault> {
-    let world_pe = ctx.world_pe(pe)?;
-    if m.local_mapping_atomic(target, world_pe).is_none() {
-        return remote_atomic(m, ctx, target, world_pe, AmoOp::Add, [value.bits(), 0], Some(oldval), request);
-    }
-    mapped_atomic(m, ctx, (target, world_pe), oldval, request, || amo::fetch_add(m, ctx, target, value, pe))
+    let add = || amo::fetch_add(m, ctx, target, value, pe);
+    fetching(m, ctx, (target, pe), (AmoOp::Add, [value.bits(), 0]), oldval, request, add)
 }
 
 /// Adds one and gives the value before.
@@ -240,11 +244,8 @@ pub fn swap<T: Amo>(
     oldval: *mut T,
     request: *mut Request,
 ) -> Result<(), Fault> {
-    let world_pe = ctx.world_pe(pe)?;
-    if m.local_mapping_atomic(target, world_pe).is_none() {
-        return remote_atomic(m, ctx, target, world_pe, AmoOp::Swap, [value.bits(), 0], Some(oldval), request);
-    }
-    mapped_atomic(m, ctx, (target, world_pe), oldval, request, || amo::swap(m, ctx, target, value, pe))
+    let swap = || amo::swap(m, ctx, target, value, pe);
+    fetching(m, ctx, (target, pe), (AmoOp::Swap, [value.bits(), 0]), oldval, request, swap)
 }
 
 /// Writes `value` where `cond` stands; gives what stood there.
@@ -259,11 +260,6 @@ pub fn compare_swap<T: AmoInt>(
     oldval: *mut T,
     request: *mut Request,
 ) -> Result<(), Fault> {
-    let world_pe = ctx.world_pe(pe)?;
-    if m.local_mapping_atomic(target, world_pe).is_none() {
-        let values = [value.bits(), cond.bits()];
-        return remote_atomic(m, ctx, target, world_pe, AmoOp::CompareSwap, values, Some(oldval), request);
-    }
     let swap = || amo::compare_swap(m, ctx, target, cond, value, pe);
-    mapped_atomic(m, ctx, (target, world_pe), oldval, request, swap)
+    fetching(m, ctx, (target, pe), (AmoOp::CompareSwap, [value.bits(), cond.bits()]), oldval, request, swap)
 }

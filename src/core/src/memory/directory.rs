@@ -22,7 +22,7 @@ pub const DIRECTORY: usize = SPACES * size_of::<Entry>();
 
 /// A space, as those hear of it who are no members.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Known {
+pub struct SpaceInfo {
     /// What it is called, as far as there is room for that.
     pub name: String,
     /// Members.
@@ -86,7 +86,7 @@ impl SpaceDirectory {
     }
 
     /// The space of a PE of this host that an address lies in.
-    pub fn find(&self, addr: usize) -> Option<Known> {
+    pub fn find(&self, addr: usize) -> Option<SpaceInfo> {
         let entry = (0..self.pes).find_map(|pe| self.entry(pe, addr))?;
         let words: Vec<u64> = entry.name.iter().map(|word| word.load(Ordering::Relaxed)).collect();
         Some(known(entry.size.load(Ordering::Relaxed), &words))
@@ -100,16 +100,16 @@ impl SpaceDirectory {
     }
 
     /// What a PE of another host knows of an address, which `ask` asks it for.
-    pub fn ask<E>(mut ask: impl FnMut(u64) -> Result<u64, E>) -> Option<Known> {
+    pub fn ask<E>(mut ask: impl FnMut(u64) -> Result<u64, E>) -> Option<SpaceInfo> {
         let size = ask(0).ok().filter(|size| *size != 0)?;
         let words: Vec<u64> = (1..=NAME as u64).map_while(|index| ask(index).ok()).collect();
         Some(known(size, &words))
     }
 }
 
-fn known(size: u64, words: &[u64]) -> Known {
+fn known(size: u64, words: &[u64]) -> SpaceInfo {
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).take_while(|byte| *byte != 0).collect();
-    Known { name: String::from_utf8_lossy(&bytes).into_owned(), size: size as usize }
+    SpaceInfo { name: String::from_utf8_lossy(&bytes).into_owned(), size: size as usize }
 }
 
 #[cfg(test)]
@@ -125,8 +125,8 @@ mod tests {
         let long = "ä".repeat(40);
         one.enter(7, 0x1000, 0x100, 3, "halo");
         zero.enter(0, 0x5000, 0x10, 2, &long);
-        assert_eq!(zero.find(0x10ff), Some(Known { name: "halo".into(), size: 3 }));
-        assert_eq!(one.find(0x500f), Some(Known { name: "ä".repeat(16), size: 2 }));
+        assert_eq!(zero.find(0x10ff), Some(SpaceInfo { name: "halo".into(), size: 3 }));
+        assert_eq!(one.find(0x500f), Some(SpaceInfo { name: "ä".repeat(16), size: 2 }));
         assert_eq!((zero.find(0x1100), zero.find(0xfff), zero.find(0)), (None, None, None));
         let asked = |addr| SpaceDirectory::ask(|index| Ok::<_, ()>(one.answer(addr, index)));
         assert_eq!((asked(0x1080), asked(0x5000)), (zero.find(0x1080), None));

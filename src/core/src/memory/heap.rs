@@ -19,7 +19,7 @@ pub fn set_observer(observer: fn(usize)) {
 static AREAS: AtomicUsize = AtomicUsize::new(0);
 
 /// The next objects of so many bytes are an area in which others are allocated: not told of as in use.
-pub fn is_area(bytes: usize) {
+pub fn note_allocator(bytes: usize) {
     AREAS.fetch_add(bytes, Ordering::Relaxed);
 }
 

@@ -256,7 +256,7 @@ impl Map {
 
     fn mapped_in_space(&self, addr: usize, bytes: usize, pe: i32) -> Option<usize> {
         let (spaces, space) = self.space_of(addr)?;
-        spaces.mapped(space, addr, pe).filter(|_| space.holds(addr, bytes) && !self.is_lost(pe))
+        spaces.local_mapping(space, addr, pe).filter(|_| space.holds(addr, bytes) && !self.is_lost(pe))
     }
 
     /// Whether a PE is lost.
@@ -289,7 +289,7 @@ impl Map {
         let at = addr as usize;
         if let Some((spaces, space)) = self.space_of(at).filter(|(_, space)| space.holds(at, bytes)) {
             let elsewhere = || Fault::from(Cause::LostElsewhere { pe });
-            return spaces.mapped(space, at, pe).map(|there| there as *const u8).ok_or_else(elsewhere);
+            return spaces.local_mapping(space, at, pe).map(|there| there as *const u8).ok_or_else(elsewhere);
         }
         let Some((segment, _)) = self.place(at, bytes) else {
             return Err(self.explain("source", at, bytes, self.me));
@@ -355,7 +355,7 @@ impl Map {
             self.check_lost(pe)?;
         }
         if let Some((spaces, space)) = self.space_of(addr).filter(|(_, space)| space.holds(addr, bytes)) {
-            if let Some(offset) = spaces.mapped(space, addr, pe).filter(|_| by_stores) {
+            if let Some(offset) = spaces.local_mapping(space, addr, pe).filter(|_| by_stores) {
                 return Ok((spaces.near(), RemoteAddress { pe, segment: MAPPED, offset }));
             }
             if let Some(transport) = self.transport.filter(|_| (space.has)(pe)) {

@@ -76,7 +76,7 @@ impl Layout {
 fn compare(job: &Job, pe: u32, settings: CommonSettings, heap_len: usize, data: (u64, u64)) -> Result<(), Fault> {
     let cpus = cpu::affinity();
     job.pe(pe).publish(heap_len as u64, data, settings, &cpus);
-    job.pe(pe).set_node(numa::node_of(&cpus).unwrap_or_else(numa::here));
+    job.pe(pe).set_node(numa::node_of(&cpus).unwrap_or_else(numa::current_node));
     job.host_barrier();
     for other in job.pes() {
         settings.check_matching(job.pe(other).settings(), other)?;

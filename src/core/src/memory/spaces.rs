@@ -291,7 +291,7 @@ impl Spaces {
     }
 
     /// Where an object of a space is mapped, of a member of this host.
-    pub fn mapped(&self, space: &Space, addr: usize, pe: i32) -> Option<usize> {
+    pub fn local_mapping(&self, space: &Space, addr: usize, pe: i32) -> Option<usize> {
         let distance = space.distances.get(self.index(pe)).copied().filter(|distance| *distance != OUTSIDE)?;
         Some(addr.wrapping_add_signed(distance))
     }

@@ -32,7 +32,7 @@ const CALLS: usize = 12;
 /// Where a process crashed, for others to read.
 #[repr(C)]
 #[derive(Debug)]
-pub struct Place {
+pub struct CrashRecord {
     /// How many of `calls` there are.
     count: AtomicU32,
     /// 0, or what `address` is: a [`Use`].
@@ -79,7 +79,7 @@ impl Use {
 /// library.
 pub type Crashed = (Option<String>, Vec<(u64, bool)>);
 
-impl Place {
+impl CrashRecord {
     /// `None`: nobody has noted a crash.
     pub fn read(&self) -> Option<Crashed> {
         let count = self.count.load(Ordering::Acquire) as usize;
@@ -113,7 +113,7 @@ pub struct Note {
     /// Gets the signal.
     pub signal: &'static AtomicU32,
     /// Gets where it was.
-    place: &'static Place,
+    place: &'static CrashRecord,
     /// An eventfd that is written to; `None`: nobody here has anything to say, the launcher does.
     wake: Option<RawFd>,
     /// How far whoever was woken is.
@@ -124,7 +124,7 @@ pub struct Note {
 static NOTE: OnceLock<Note> = OnceLock::new();
 
 /// Notes crashes of this process from here on; once.
-pub fn install(signal: &'static AtomicU32, place: &'static Place, wake: Option<RawFd>) -> &'static Note {
+pub fn install(signal: &'static AtomicU32, place: &'static CrashRecord, wake: Option<RawFd>) -> &'static Note {
     let owner = process::id();
     own_code::prepare();
     signal_stack::reserve();
@@ -192,7 +192,7 @@ extern "C" fn crashed(number: c_int, info: *mut libc::siginfo_t, context: *mut c
             && note.owner == libc::getpid()
             && note.signal.compare_exchange(0, number as u32, Ordering::AcqRel, Ordering::Acquire).is_ok()
         {
-            keep_place(note.place, number, info, context);
+            record_crash(note.place, number, info, context);
             remains::remove();
             if let Some(wake) = note.wake {
                 let one = 1_u64;
@@ -216,7 +216,7 @@ const BY_INSTRUCTION: [c_int; 4] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, l
 ///
 /// # Safety
 /// `info` and `context` are those of a signal handler that runs, or null.
-unsafe fn keep_place(place: &Place, number: c_int, info: *const libc::siginfo_t, context: *mut c_void) {
+unsafe fn record_crash(place: &CrashRecord, number: c_int, info: *const libc::siginfo_t, context: *mut c_void) {
     // SAFETY: so says the caller.
     let (Some(info), Some(context)) =
         (unsafe { info.as_ref() }, unsafe { context.cast::<libc::ucontext_t>().as_mut() })
@@ -241,13 +241,13 @@ unsafe fn keep_place(place: &Place, number: c_int, info: *const libc::siginfo_t,
         };
         place.used_for.store(used_for, Ordering::Relaxed);
     }
-    keep_calls(place, instruction(context));
+    record_calls(place, instruction(context));
     if let Some(as_it_was) = undo {
         set_registers(context, as_it_was);
     }
 }
 
-fn keep_calls(place: &Place, at: u64) {
+fn record_calls(place: &CrashRecord, at: u64) {
     place.add(at + 1);
     let (mut is_below, mut all_interrupted) = (false, 1);
     stack::walk(&mut |call, interrupted| {

@@ -26,7 +26,7 @@ impl Stack {
     /// Whether the calling thread has room for a call over the network. Looks at its stack once.
     #[inline]
     pub fn check(&mut self) -> Result<(), Fault> {
-        let here = here();
+        let here = stack_address();
         if (self.enough..self.top).contains(&here) { Ok(()) } else { self.look(here) }
     }
 
@@ -52,7 +52,7 @@ impl Stack {
 
 /// An address of the caller's stack.
 #[inline(always)]
-fn here() -> usize {
+fn stack_address() -> usize {
     let mark = 0_u8;
     std::hint::black_box(&raw const mark).addr()
 }

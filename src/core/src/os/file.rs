@@ -46,7 +46,7 @@ impl Direction {
 
 /// What became of a transfer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Moved {
+pub struct TransferResult {
     /// Bytes, from the first on.
     pub bytes: usize,
     /// Error of the system; 0: none, and where bytes are missing the file has come to its end.
@@ -179,8 +179,8 @@ fn unless_interrupted(mut call: impl FnMut() -> (i32, i32)) -> Result<(), i32> {
 ///
 /// # Safety
 /// The pieces are readable, and writable where bytes come; memory that is not mapped is an error of the system.
-pub unsafe fn transfer(fd: &OwnedFd, direction: Direction, mut pieces: &mut [Piece], offset: i64) -> Moved {
-    let mut moved = Moved::default();
+pub unsafe fn transfer(fd: &OwnedFd, direction: Direction, mut pieces: &mut [Piece], offset: i64) -> TransferResult {
+    let mut moved = TransferResult::default();
     loop {
         while pieces.first().is_some_and(|piece| piece.iov_len == 0) {
             pieces = &mut pieces[1..];
@@ -247,16 +247,16 @@ mod tests {
         let mut pieces: Vec<Piece> = all.chunks_mut(2).map(piece).collect();
         // SAFETY: pieces of a vector.
         let moved = unsafe { transfer(&fd, Direction::Write, &mut pieces, 5) };
-        assert_eq!(moved, Moved { bytes: 3000, error: 0 });
+        assert_eq!(moved, TransferResult { bytes: 3000, error: 0 });
         assert_eq!(size(&fd), Ok(3005));
         let mut back = vec![0; 4000];
         // SAFETY: as above.
         let moved = unsafe { transfer(&fd, Direction::Read, &mut [piece(&mut back)], 5) };
-        assert_eq!(moved, Moved { bytes: 3000, error: 0 });
+        assert_eq!(moved, TransferResult { bytes: 3000, error: 0 });
         assert_eq!(back[..3000], all);
         assert_eq!(truncate(&fd, 1), Ok(()));
         // SAFETY: as above.
-        assert_eq!(unsafe { transfer(&fd, Direction::Read, &mut [piece(&mut back)], 5) }, Moved::default());
+        assert_eq!(unsafe { transfer(&fd, Direction::Read, &mut [piece(&mut back)], 5) }, TransferResult::default());
     }
 
     #[test]
@@ -264,7 +264,7 @@ mod tests {
         let fd = open(c"/dev/full", libc::O_WRONLY, 0).unwrap();
         // SAFETY: a piece of an array.
         let moved = unsafe { transfer(&fd, Direction::Write, &mut [piece(&mut [1; 8])], 0) };
-        assert_eq!(moved, Moved { bytes: 0, error: libc::ENOSPC });
+        assert_eq!(moved, TransferResult { bytes: 0, error: libc::ENOSPC });
         assert_eq!(open(c"/nowhere/at/all", libc::O_RDONLY, 0).unwrap_err(), libc::ENOENT);
     }
 }

@@ -13,7 +13,7 @@ const MPOL_DEFAULT: libc::c_int = 0;
 const MPOL_BIND: libc::c_int = 2;
 
 /// The node of the CPU that this thread runs on; 0 where the kernel knows of none.
-pub fn here() -> u32 {
+pub fn current_node() -> u32 {
     let (mut cpu, mut node) = (0u32, 0u32);
     // SAFETY: both places are writable; the third argument is not used any more.
     unsafe { libc::syscall(libc::SYS_getcpu, &raw mut cpu, &raw mut node, std::ptr::null_mut::<libc::c_void>()) };
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn this_thread_runs_on_a_node() {
-        assert!((here() as usize) < NODES);
+        assert!((current_node() as usize) < NODES);
         let mine = crate::os::cpu::affinity();
         assert!(node_of(&mine).is_none_or(|node| (node as usize) < NODES));
         assert_eq!(node_of(&[u64::MAX; MASK_WORDS]), None);

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 /// What is waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum For {
+pub enum Interest {
     /// Something to read, or the end.
     Input,
     /// The other end to be closed, whatever there is to read.
@@ -14,11 +14,11 @@ pub enum For {
 }
 
 /// Waits until something has happened, or for so long; `None`: for ever. Gives which of the descriptors it was.
-pub fn wait(fds: &[(RawFd, For)], at_most: Option<Duration>) -> Vec<bool> {
+pub fn wait(fds: &[(RawFd, Interest)], at_most: Option<Duration>) -> Vec<bool> {
     let mut list: Vec<libc::pollfd> = fds
         .iter()
         .map(|(fd, what)| {
-            let events = if *what == For::Input { libc::POLLIN } else { libc::POLLRDHUP };
+            let events = if *what == Interest::Input { libc::POLLIN } else { libc::POLLRDHUP };
             libc::pollfd { fd: *fd, events, revents: 0 }
         })
         .collect();
@@ -39,10 +39,10 @@ mod tests {
     fn an_end_is_told_from_input() {
         let (mut a, b) = UnixStream::pair().unwrap();
         let look = |what| wait(&[(b.as_raw_fd(), what)], Some(Duration::ZERO))[0];
-        assert!(!look(For::Input) && !look(For::Hangup));
+        assert!(!look(Interest::Input) && !look(Interest::Hangup));
         a.write_all(b"x").unwrap();
-        assert!(look(For::Input) && !look(For::Hangup));
+        assert!(look(Interest::Input) && !look(Interest::Hangup));
         drop(a);
-        assert!(look(For::Hangup));
+        assert!(look(Interest::Hangup));
     }
 }

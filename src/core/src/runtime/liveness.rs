@@ -15,7 +15,7 @@ use crate::bootstrap::ring::{Host, HostRing, Stage};
 use crate::os::crash::{self, Note};
 use crate::os::oom::Kills;
 use crate::os::other::{self, Ended, Other};
-use crate::os::poll::{self, For};
+use crate::os::poll::{self, Interest};
 use crate::os::wakeup::Wakeup;
 use crate::os::{interrupt, mmap, process, socket, thread};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
@@ -131,7 +131,7 @@ pub(super) fn start(process: &'static Process, launched: bool, segment: Option<&
 /// Crashes of this process are noted in its slot.
 fn install_crash_handler(process: &'static Process, wake: Option<RawFd>) -> &'static Note {
     let slot = process.job.pe(process.pe);
-    crash::install(slot.crash(), slot.place(), wake)
+    crash::install(slot.crash(), slot.crash_record(), wake)
 }
 
 /// This host's neighbours are watched from now on.
@@ -183,16 +183,16 @@ impl Monitor {
         }
     }
 
-    fn fds(&self) -> Vec<(RawFd, For)> {
-        let mut fds = vec![(self.door.wakeup.fd(), For::Input)];
+    fn fds(&self) -> Vec<(RawFd, Interest)> {
+        let mut fds = vec![(self.door.wakeup.fd(), Interest::Input)];
         let processes = self.mates.iter().filter_map(|mate| mate.other.as_ref()?.fd());
-        fds.extend(processes.map(|fd| (fd, For::Input)));
+        fds.extend(processes.map(|fd| (fd, Interest::Input)));
         match &self.server {
-            Some(Server::Connection(fd)) => fds.push((fd.as_raw_fd(), For::Hangup)),
-            Some(Server::Parent(other)) => fds.extend(other.fd().map(|fd| (fd, For::Input))),
+            Some(Server::Connection(fd)) => fds.push((fd.as_raw_fd(), Interest::Hangup)),
+            Some(Server::Parent(other)) => fds.extend(other.fd().map(|fd| (fd, Interest::Input))),
             None => {}
         }
-        fds.extend(self.ring.iter().flat_map(HostRing::fds).map(|fd| (fd, For::Input)));
+        fds.extend(self.ring.iter().flat_map(HostRing::fds).map(|fd| (fd, Interest::Input)));
         fds
     }
 
@@ -312,7 +312,7 @@ impl Monitor {
 
     fn look_at_server(&mut self) {
         let is_gone = match &self.server {
-            Some(Server::Connection(fd)) => poll::wait(&[(fd.as_raw_fd(), For::Hangup)], Some(Duration::ZERO))[0],
+            Some(Server::Connection(fd)) => poll::wait(&[(fd.as_raw_fd(), Interest::Hangup)], Some(Duration::ZERO))[0],
             Some(Server::Parent(parent)) => parent.ended().is_some(),
             None => false,
         };

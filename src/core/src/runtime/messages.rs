@@ -80,7 +80,7 @@ pub(super) fn open(m: &'static Map, internal: *mut u8) {
         oversubscribed: m.oversubscribed,
         posts_beside: false,
         directory: Directory::nobody(),
-        mapping: Box::new(|pe, segment| mapped(map(), pe, segment)),
+        mapping: Box::new(|pe, segment| local_segment(map(), pe, segment)),
         lanes: Some(lanes),
     };
     // SAFETY: segments and internal areas stay mapped, and others write there at any time already.
@@ -101,7 +101,7 @@ pub(super) fn open(m: &'static Map, internal: *mut u8) {
 }
 
 /// Where a segment of a PE of this host is mapped.
-fn mapped(m: &Map, pe: i32, segment: SegmentId) -> Option<(usize, usize)> {
+fn local_segment(m: &Map, pe: i32, segment: SegmentId) -> Option<(usize, usize)> {
     let (base, len) = match segment {
         SegmentId::HEAP => (m.heap_base, m.heap_len),
         SegmentId::DATA => (m.data_base, m.data_len),

@@ -53,11 +53,11 @@ fn first(outcome: &Agreement) -> u64 {
 }
 
 /// Which members of a team are left, and the id that all of them hold; `None`: they hold different ones.
-type Held = (Vec<bool>, Option<usize>);
+type LiveMembers = (Vec<bool>, Option<usize>);
 
 /// On one host: each member holds an id from `least` on, and shows it. `least` becomes the highest of those shown, or 0
 /// where one of them found none.
-fn hold_here(w: &World, parent: &Team, least: &mut usize) -> Result<Held, Fault> {
+fn hold_here(w: &World, parent: &Team, least: &mut usize) -> Result<LiveMembers, Fault> {
     let held = hold_id(w, *least);
     let shown = exchange(w, parent, For::Members, held.map_or(0, |id| id as u64));
     let of_all = |words: &[Option<u64>]| words.iter().flatten().all(|word| held.is_some_and(|id| id as u64 == *word));
@@ -75,7 +75,7 @@ fn hold_here(w: &World, parent: &Team, least: &mut usize) -> Result<Held, Fault>
 
 /// Where the launcher makes the agreements, which are the same for all: it tells which ids are in use, and then whether
 /// all hold the lowest other one. `None` in place of all: there is no other one.
-fn hold_by_launcher(w: &World, parent: &Team, losses: &Losses) -> Result<Option<Held>, Fault> {
+fn hold_by_launcher(w: &World, parent: &Team, losses: &Losses) -> Result<Option<LiveMembers>, Fault> {
     let mine = w.world.mine().ids.iter().map(|word| word.load(Ordering::Acquire)).collect();
     let outcome = by_launcher(w, losses, parent, For::Members, mine)?;
     let is_here = |member| !outcome.missing.contains(&(parent.world(member) as u32));

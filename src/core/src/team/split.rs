@@ -15,7 +15,7 @@ use std::sync::atomic::Ordering;
 
 /// A team to be made: strided in its parent.
 #[derive(Clone, Copy)]
-struct Wanted {
+struct StridedTeam {
     start: i32,
     stride: i32,
     size: i32,
@@ -50,7 +50,7 @@ pub fn split_strided(
     }
     // With one member any stride is the same, and it may be too large to compute with.
     let stride = if size == 1 { 1 } else { stride };
-    let team = make(w, parent, &[Wanted { start, stride, size, config }])?;
+    let team = make(w, parent, &[StridedTeam { start, stride, size, config }])?;
     finish(team, new_team)
 }
 
@@ -74,7 +74,7 @@ pub fn split_aset(
     let Some(PeList::Strided { start, stride, size }) = ranks.map(|ranks| PeList::of(&ranks)) else {
         return Ok(-1);
     };
-    let team = make(w, parent, &[Wanted { start, stride, size: size as i32, config }])?;
+    let team = make(w, parent, &[StridedTeam { start, stride, size: size as i32, config }])?;
     finish(team, new_team)
 }
 
@@ -101,12 +101,12 @@ pub fn split_2d(
         return Ok(-1);
     }
     let xrange = xrange.min(parent.size);
-    let rows: Vec<Wanted> = (0..parent.size)
+    let rows: Vec<StridedTeam> = (0..parent.size)
         .step_by(xrange as usize)
-        .map(|start| Wanted { start, stride: 1, size: xrange.min(parent.size - start), config: x_config })
+        .map(|start| StridedTeam { start, stride: 1, size: xrange.min(parent.size - start), config: x_config })
         .collect();
-    let columns: Vec<Wanted> = (0..xrange)
-        .map(|start| Wanted {
+    let columns: Vec<StridedTeam> = (0..xrange)
+        .map(|start| StridedTeam {
             start,
             stride: xrange,
             size: (parent.size - start + xrange - 1) / xrange,
@@ -197,7 +197,7 @@ pub(super) fn begin(
 
 /// A team of all members of the parent, as it is where none of them can be lost.
 pub(super) fn duplicate(w: &World, parent: &Team, config: Config) -> Result<Made, Fault> {
-    make(w, parent, &[Wanted { start: 0, stride: 1, size: parent.size, config }])
+    make(w, parent, &[StridedTeam { start: 0, stride: 1, size: parent.size, config }])
 }
 
 /// What a member of the parent gets: its new team, nothing, or no room for one more.
@@ -236,7 +236,7 @@ fn discard(w: &World, made: Made) {
 }
 
 /// Makes disjoint teams out of a parent; all of them use one id. Collective over the parent.
-fn make(w: &World, parent: &Team, wanted: &[Wanted]) -> Result<Made, Fault> {
+fn make(w: &World, parent: &Team, wanted: &[StridedTeam]) -> Result<Made, Fault> {
     let mine = wanted.iter().find_map(|t| {
         let offset = parent.me - t.start;
         let rank = offset / t.stride;

@@ -73,7 +73,7 @@ pub struct SyncBlock {
     pub done: Line,
     /// Members that sleep until this PE's tag, `done` or `released` changes.
     pub sleepers: Line,
-    /// Posts by number of the collective.
+    /// Contributions by number of the collective.
     pub mailbox: [MailboxSlot; RING],
     /// Which team ids this PE has in use; meaningful in the world's sync block only.
     pub ids: [AtomicU64; TEAMS / 64],

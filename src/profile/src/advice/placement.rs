@@ -34,9 +34,9 @@ pub fn find(profile: &Merged, _: &dyn Symbols) -> Option<Finding> {
     let numbers: Vec<u32> = place.keys().copied().collect();
     let traffic = traffic(profile, &numbers);
     let now: Vec<usize> = place.values().copied().collect();
-    let before = between(&traffic, &now);
+    let before = inter_host_bytes(&traffic, &now);
     let better = improved(&traffic, now.clone());
-    let after = between(&traffic, &better);
+    let after = inter_host_bytes(&traffic, &better);
     let saved = (before - after) as f64 / (before as f64).max(1.0);
     let share = ns / run_ns(profile) * saved;
     if saved < SAVED {
@@ -78,7 +78,7 @@ fn traffic(profile: &Merged, numbers: &[u32]) -> Vec<Vec<u64>> {
     bytes
 }
 
-fn between(bytes: &[Vec<u64>], host: &[usize]) -> u64 {
+fn inter_host_bytes(bytes: &[Vec<u64>], host: &[usize]) -> u64 {
     let pairs = (0..host.len()).flat_map(|a| (0..a).map(move |b| (a, b)));
     pairs.filter(|(a, b)| host[*a] != host[*b]).map(|(a, b)| bytes[a][b]).fold(0, u64::saturating_add)
 }
@@ -134,9 +134,9 @@ mod tests {
             (bytes[a][b], bytes[b][a]) = (100, 100);
         }
         (bytes[0][1], bytes[1][0]) = (10, 10);
-        assert_eq!(between(&bytes, &[0, 0, 1, 1]), 200);
+        assert_eq!(inter_host_bytes(&bytes, &[0, 0, 1, 1]), 200);
         let better = improved(&bytes, vec![0, 0, 1, 1]);
-        assert_eq!(between(&bytes, &better), 10);
+        assert_eq!(inter_host_bytes(&bytes, &better), 10);
         assert_eq!(better.iter().filter(|host| **host == 0).count(), 2);
     }
 }

@@ -63,7 +63,7 @@ fn in_run(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
         return None;
     }
     let alone = if works { "works alone" } else { "is outside of the library alone" };
-    let between = between(profile, one.pe, symbols);
+    let between = longest_phase(profile, one.pe, symbols);
     let asleep = match others().map(&naps).fold(0, u64::saturating_add) {
         0 => String::new(),
         ns => format!(", {} of it asleep between tests", shown_time(ns as f64)),
@@ -108,7 +108,7 @@ pub(super) fn is_alone(most: u64, others: impl Iterator<Item = u64>, mean: f64) 
 }
 
 /// The two lines between which a PE works most of what it works more than the others.
-fn between(profile: &Merged, pe: u32, symbols: &dyn Symbols) -> String {
+fn longest_phase(profile: &Merged, pe: u32, symbols: &dyn Symbols) -> String {
     let most = profile.phases.iter().filter(|(_, sum)| sum.most().1 == pe && sum.pes() > 0);
     let most = most.max_by_key(|(_, sum)| sum.most().0.saturating_sub(sum.work_ns() / sum.pes()));
     most.map_or_else(String::new, |(phase, _)| format!(", most of it {}", phase_name(phase, symbols)))

@@ -12,7 +12,7 @@ use super::efficiency::{Efficiencies, Recorded};
 use super::groups::Groups;
 use super::locks::Locks;
 use super::matrix::Matrices;
-use super::meetings::{self, MeetingTimes, Meetings, Told};
+use super::meetings::{self, FirstReading, MeetingTimes, Meetings};
 use super::open::OpenMeetings;
 use super::pe::PeRow;
 use super::phases::Phases;
@@ -180,7 +180,7 @@ impl<'p> Fold<'p> {
     }
 
     /// What is known of meetings once all PEs have been added.
-    pub(super) fn told(&mut self) -> Told {
+    pub(super) fn told(&mut self) -> FirstReading {
         self.meetings.told()
     }
 

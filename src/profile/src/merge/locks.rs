@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::plan::Plan;
-use super::rings::{Rings, held, open_wait};
+use super::rings::{Rings, may_have_held, open_wait};
 use super::symbol::Symbol;
 use crate::model::Pe;
 use crate::tables::Lock;
@@ -29,7 +29,7 @@ pub struct LockSum {
 impl LockSum {
     fn of(pe: &Pe, lock: &Lock) -> LockSum {
         let symbol = lock.object.and_then(|object| Symbol::of(pe, object));
-        let is_held = u64::from(held(pe, lock));
+        let is_held = u64::from(may_have_held(pe, lock));
         let is_waited_for = lock.object.is_some() && open_wait(pe) == lock.object;
         LockSum {
             all: *lock,

@@ -288,7 +288,7 @@ impl Arrivals {
 
 /// What the first reading of a profile tells of its meetings, for the second one.
 #[derive(Debug, Default)]
-pub(super) struct Told {
+pub(super) struct FirstReading {
     /// When the last member came to each of which every arrival is known.
     pub last_arrivals: LastArrivals,
     /// Those that are among the longest of a PE.
@@ -463,7 +463,7 @@ impl Meetings {
     }
 
     /// What is known of all members once all PEs have been read.
-    pub(super) fn told(&mut self) -> Told {
+    pub(super) fn told(&mut self) -> FirstReading {
         self.find_missing();
         let whole = self.kept.iter().filter(|kept| self.is_known(*kept));
         let last_arrivals = whole.map(|(meeting, arrivals)| (*meeting, arrivals.last)).collect();
@@ -474,7 +474,7 @@ impl Meetings {
                 late_phases.entry(pe).or_default().push(phase);
             }
         }
-        Told { last_arrivals, long, late_phases }
+        FirstReading { last_arrivals, long, late_phases }
     }
 
     /// What the PE did that came last to a meeting, and how long: since the others had begun, where they know, else

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::efficiency::LastArrivals;
 use super::matrix::{Groups, SIZES};
-use super::meetings::{LatePhases, Meeting, Told};
+use super::meetings::{FirstReading, LatePhases, Meeting};
 use super::{Head, PeSource};
 
 /// Most rows that are kept of what grows with the job. What is beyond is summed up, or stood for by others.
@@ -41,9 +41,9 @@ pub(super) struct Plan {
     pub(super) sites: Option<Vec<SiteName>>,
     /// What the first reading has found of meetings.
     pub(super) last_arrivals: LastArrivals,
-    /// See [`super::meetings::Told`].
+    /// See [`super::meetings::FirstReading`].
     pub(super) long: HashSet<Meeting>,
-    /// See [`super::meetings::Told`].
+    /// See [`super::meetings::FirstReading`].
     pub(super) late_phases: LatePhases,
     /// PEs that ended waits of others.
     pub(super) releasers: BTreeSet<u32>,
@@ -84,7 +84,7 @@ impl Plan {
     }
 
     /// Takes what is told of meetings.
-    pub(super) fn take(&mut self, told: Told) {
+    pub(super) fn take(&mut self, told: FirstReading) {
         (self.last_arrivals, self.long, self.late_phases) = (told.last_arrivals, told.long, told.late_phases);
     }
 }

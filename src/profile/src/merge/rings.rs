@@ -65,7 +65,7 @@ pub(super) fn open_wait(pe: &Pe) -> Option<(u8, u64)> {
 }
 
 /// Whether a PE may have had a lock when it ended.
-pub(super) fn held(pe: &Pe, lock: &Lock) -> bool {
+pub(super) fn may_have_held(pe: &Pe, lock: &Lock) -> bool {
     lock.taken > 0 && lock.max_held_ns >= inside_ns(pe)
 }
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use super::error::Error;
-use super::sys::{self, Facts};
+use super::sys::{self, FileStatus};
 
 /// Directories of one name that are tried before giving up.
 const TRIES: u32 = 100_000;
@@ -32,7 +32,7 @@ pub struct Claim {
 pub struct OutputDir {
     path: PathBuf,
     fd: OwnedFd,
-    facts: Facts,
+    facts: FileStatus,
     claim: Claim,
     /// This process has taken it, and lets it go.
     holds: bool,
@@ -303,7 +303,7 @@ impl Drop for OutputDir {
 
 /// Refuses a directory that others than its owner can write to. A group whose number is that of the user is the user's
 /// own, as systems make one for each.
-fn check_others(path: &Path, facts: &Facts) -> Result<(), Error> {
+fn check_others(path: &Path, facts: &FileStatus) -> Result<(), Error> {
     let refused = |group| Err(Error::OpenToOthers { path: path.to_owned(), mode: facts.mode, group });
     if facts.mode & libc::S_IWOTH != 0 {
         return refused(None);

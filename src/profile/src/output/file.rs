@@ -8,7 +8,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use super::error::Error;
-use super::sys::{self, Facts};
+use super::sys::{self, FileStatus};
 
 /// A file that is written as a whole: it gets its name in [`Self::finish`]. Until then, what had the name stays, and
 /// where that is not reached nothing is left. Pipes and devices are written to directly.
@@ -67,7 +67,7 @@ impl OutputFile {
     }
 
     /// What the user's own links, and those of the system, lead to.
-    fn follow(path: &Path, link: &Facts, flags: libc::c_int) -> Result<OutputFile, Error> {
+    fn follow(path: &Path, link: &FileStatus, flags: libc::c_int) -> Result<OutputFile, Error> {
         if link.uid != sys::user() && link.uid != 0 {
             return Err(Error::ForeignLink { path: path.to_owned(), uid: link.uid });
         }

@@ -11,7 +11,7 @@ use crate::order;
 
 /// What is known of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Facts {
+pub(super) struct FileStatus {
     pub(super) device: u64,
     pub(super) inode: u64,
     pub(super) uid: u32,
@@ -19,19 +19,19 @@ pub(super) struct Facts {
     pub(super) mode: u32,
 }
 
-impl Facts {
+impl FileStatus {
     pub(super) fn is(&self, kind: libc::mode_t) -> bool {
         self.mode & libc::S_IFMT == kind
     }
 
-    pub(super) fn is_same_file(&self, other: &Facts) -> bool {
+    pub(super) fn is_same_file(&self, other: &FileStatus) -> bool {
         (self.device, self.inode) == (other.device, other.inode)
     }
 }
 
-impl From<libc::stat> for Facts {
-    fn from(stat: libc::stat) -> Facts {
-        Facts { device: stat.st_dev, inode: stat.st_ino, uid: stat.st_uid, gid: stat.st_gid, mode: stat.st_mode }
+impl From<libc::stat> for FileStatus {
+    fn from(stat: libc::stat) -> FileStatus {
+        FileStatus { device: stat.st_dev, inode: stat.st_ino, uid: stat.st_uid, gid: stat.st_gid, mode: stat.st_mode }
     }
 }
 
@@ -89,7 +89,7 @@ pub(super) fn set_blocking(fd: BorrowedFd<'_>) -> io::Result<()> {
 }
 
 /// Facts about an open file.
-pub(super) fn facts(fd: BorrowedFd<'_>) -> io::Result<Facts> {
+pub(super) fn facts(fd: BorrowedFd<'_>) -> io::Result<FileStatus> {
     // SAFETY: an all-zero stat is a valid value to be overwritten.
     let mut stat: libc::stat = unsafe { std::mem::zeroed() };
     // SAFETY: `stat` is a valid place for the result.
@@ -99,7 +99,7 @@ pub(super) fn facts(fd: BorrowedFd<'_>) -> io::Result<Facts> {
 
 /// Facts about a name in a directory; of a symbolic link, about the link.
 #[cfg(feature = "report")]
-pub(super) fn facts_at(dir: BorrowedFd<'_>, name: &OsStr) -> io::Result<Facts> {
+pub(super) fn facts_at(dir: BorrowedFd<'_>, name: &OsStr) -> io::Result<FileStatus> {
     let name = c_name(name)?;
     // SAFETY: an all-zero stat is a valid value to be overwritten.
     let mut stat: libc::stat = unsafe { std::mem::zeroed() };

@@ -13,7 +13,7 @@ use crate::clock::{Scale, realtime_ns};
 use crate::segment::layout::{
     HEADER_BYTES, PE_ATTACHED, PE_FINALIZED, PE_INITIALIZED, REGION_BYTES, Region, SLOTS, Slot,
 };
-use crate::segment::{Facts, JobInfo, Mapping, Origin, create, host_name};
+use crate::segment::{JobInfo, Mapping, Origin, SegmentShape, create, host_name};
 
 /// A moment in the life of a PE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub enum Mark {
 /// `InvalidData` for a segment of another build, `InvalidInput` for a PE that has no region in it, else what the system
 /// answered. The PE can run on without a profile.
 pub fn attach(fd: RawFd, pe: u32, npes: u32, first_local_pe: u32, local_pes: u32) -> io::Result<()> {
-    let facts = Facts::read(fd)?;
+    let facts = SegmentShape::read(fd)?;
     let index = pe.checked_sub(facts.first_pe).filter(|&i| i < facts.local_pes && facts.npes == npes);
     let Some(index) = index else {
         let (first, end, all) = (facts.first_pe, facts.first_pe + facts.local_pes, facts.npes);

@@ -7,7 +7,7 @@ use super::tests::{Fixture, op_named, routine};
 use super::{claim, count, release, sampled, set_exact_sites, tls};
 use crate::arm::{self, ARM, PROBE, SITE};
 use crate::model::Pe;
-use crate::segment::Facts;
+use crate::segment::SegmentShape;
 
 /// Return addresses.
 const PLACES: [u64; 2] = [0x40_1000, 0x40_2000];
@@ -19,7 +19,7 @@ fn begin(call_ns: u64) -> Fixture {
     let fixture = Fixture::new();
     arm::set_counts_only(false);
     let fd = fixture.fd.as_raw_fd();
-    release::map(fd, &Facts::read(fd).unwrap()).unwrap();
+    release::map(fd, &SegmentShape::read(fd).unwrap()).unwrap();
     arm::set_level(1);
     call(op_named("shmem_fence"), -1, PLACES[0]);
     let (region, slot) = claim::own().unwrap();

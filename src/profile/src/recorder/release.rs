@@ -28,7 +28,7 @@ use crate::segment::layout::{
 };
 use crate::segment::release::{CAUSES, Cause, SPANS, STORES, is_flow, place};
 use crate::segment::sites::split_key;
-use crate::segment::{Facts, Mapping};
+use crate::segment::{Mapping, SegmentShape};
 
 /// Time in waits that pays for a look, in nanoseconds: that at the PE itself, and that at each other of the host.
 const LOOK_NS: u64 = 10_000;
@@ -51,7 +51,7 @@ static DUE: AtomicU64 = AtomicU64::new(u64::MAX);
 ///
 /// # Errors
 /// What the system answered; then nobody looks.
-pub(super) fn map(fd: RawFd, facts: &Facts) -> io::Result<()> {
+pub(super) fn map(fd: RawFd, facts: &SegmentShape) -> io::Result<()> {
     // Written to is nothing but notes of stores, to take them away.
     let mapping = Mapping::new(fd, 0, segment_bytes(facts.local_pes), true)?;
     NEIGHBOURS.store(mapping.leak(), Release);

@@ -6,7 +6,7 @@ use std::os::fd::RawFd;
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::layout::{HEADER_BYTES, Header};
-use super::map::Facts;
+use super::map::SegmentShape;
 use super::mapping::Mapping;
 use crate::clock::realtime_ns;
 use crate::output::Claim;
@@ -84,7 +84,7 @@ pub fn set_claims(fd: RawFd, claims: [Option<Claim>; 2]) -> io::Result<()> {
 }
 
 pub(super) fn open(fd: RawFd) -> io::Result<(crate::clock::Scale, Mapping)> {
-    let facts = Facts::read(fd)?;
+    let facts = SegmentShape::read(fd)?;
     Ok((facts.scale, Mapping::new(fd, 0, HEADER_BYTES, true)?))
 }
 

@@ -28,9 +28,9 @@ impl Segment {
     /// `InvalidData` when it is no segment of this version, or one that could shrink, else what the system answered.
     pub fn map(fd: BorrowedFd<'_>) -> io::Result<Segment> {
         let fd = fd.try_clone_to_owned()?;
-        let facts = Facts::read(fd.as_raw_fd())?;
+        let facts = SegmentShape::read(fd.as_raw_fd())?;
         let mapping = Mapping::new(fd.as_raw_fd(), 0, segment_bytes(facts.local_pes), false)?;
-        let Facts { npes, first_pe, local_pes, scale, .. } = facts;
+        let SegmentShape { npes, first_pe, local_pes, scale, .. } = facts;
         Ok(Segment { mapping, fd, npes, first_pe, local_pes, scale })
     }
 
@@ -108,7 +108,7 @@ impl Segment {
 
 /// What a segment's header says about its shape.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Facts {
+pub(crate) struct SegmentShape {
     pub(crate) npes: u32,
     pub(crate) first_pe: u32,
     pub(crate) local_pes: u32,
@@ -116,9 +116,9 @@ pub(crate) struct Facts {
     pub(crate) counts_only: bool,
 }
 
-impl Facts {
+impl SegmentShape {
     /// Reads and checks the header behind a descriptor.
-    pub(crate) fn read(fd: RawFd) -> io::Result<Facts> {
+    pub(crate) fn read(fd: RawFd) -> io::Result<SegmentShape> {
         check_sealed(fd)?;
         let bytes = file_bytes(fd)?;
         if bytes < HEADER_BYTES {
@@ -153,7 +153,7 @@ impl Facts {
         let scale =
             Scale { source, mult: header.clock_mult.load(Relaxed), overhead: header.clock_overhead.load(Relaxed) };
         let (npes, first_pe) = (header.npes.load(Relaxed), header.first_pe.load(Relaxed));
-        Ok(Facts { npes, first_pe, local_pes, scale, counts_only: header.counts_only.load(Relaxed) != 0 })
+        Ok(SegmentShape { npes, first_pe, local_pes, scale, counts_only: header.counts_only.load(Relaxed) != 0 })
     }
 }
 

@@ -37,7 +37,7 @@ pub use waiting::Condition;
 
 pub(crate) use create::host_name;
 pub(crate) use current::in_file;
-pub(crate) use map::Facts;
+pub(crate) use map::SegmentShape;
 pub(crate) use mapping::Mapping;
 #[cfg(feature = "report")]
 pub(crate) use phrase::object as offset_in_memory;

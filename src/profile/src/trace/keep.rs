@@ -8,7 +8,7 @@ use std::os::unix::fs::FileExt;
 use super::check;
 use super::format::{CHUNK_BYTES, CHUNK_HEAD_BYTES, CHUNK_MAGIC, ChunkHead, HEAD_BYTES, LEFT, TraceHead};
 use super::losses::Losses;
-use super::read::{Facts, Trace, TraceFile};
+use super::read::{Trace, TraceFile, TraceFileHeader};
 use super::unreturned::Unreturned;
 use crate::file::ReadError;
 use crate::output::OutputDir;
@@ -134,7 +134,7 @@ fn close_chunk(file: &File, chunk: &Chunk) -> io::Result<()> {
 /// Completes the head. An old file has no checksums, and gets the drift only.
 fn close_head(
     file: &File,
-    facts: &Facts,
+    facts: &TraceFileHeader,
     chunks: u32,
     (drift, unreturned): (Option<Drift>, Option<&Unreturned>),
 ) -> io::Result<()> {

@@ -11,7 +11,7 @@ use super::{fold, note, writer};
 use crate::output::OutputDir;
 use crate::recorder::consumers;
 use crate::segment::layout::{HEADER_BYTES, Header, REGION_BYTES, RegionHead};
-use crate::segment::{Facts, Mapping};
+use crate::segment::{Mapping, SegmentShape};
 
 /// Zero: each recorded call gets an event. All ones: none, or those that `fold` picks. A recorded call of a short
 /// routine tests its countdown under this mask: being able to trace costs it nothing.
@@ -76,7 +76,7 @@ pub fn attach(fd: RawFd, pe: u32, config: Config, memory: Memory) -> io::Result<
         let message = format!("a trace file of {} bytes has no room for a chunk of {CHUNK_BYTES}", config.bytes);
         return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
     }
-    let facts = Facts::read(fd)?;
+    let facts = SegmentShape::read(fd)?;
     let mapping = Mapping::new(fd, 0, HEADER_BYTES, true)?;
     // SAFETY: `Facts::read` found a whole header; the mapping is page-aligned and never unmapped; all fields are
     // atomics.

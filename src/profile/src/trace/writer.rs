@@ -16,7 +16,7 @@ use crate::segment::layout::{SLOTS, Slot};
 use crate::text::visible_path;
 
 /// What a slot of the profile has of the trace. Only the thread that owns the slot uses it.
-struct Place {
+struct WriterSlot {
     writer: AtomicPtr<Writer>,
     /// The head of its file; null where there is none.
     head: AtomicPtr<TraceHead>,
@@ -25,8 +25,8 @@ struct Place {
 }
 
 /// The files of this process, by slot of the profile.
-static PLACES: [Place; SLOTS] = [const {
-    Place {
+static WRITERS: [WriterSlot; SLOTS] = [const {
+    WriterSlot {
         writer: AtomicPtr::new(std::ptr::null_mut()),
         head: AtomicPtr::new(std::ptr::null_mut()),
         busy: AtomicBool::new(false),
@@ -150,7 +150,7 @@ pub(super) fn hold_made(slot: &Slot) -> Hold {
 #[inline(always)]
 fn hold_or(slot: &Slot, make: impl FnOnce(&Slot, usize) -> Option<*mut Writer>) -> Hold {
     let index = crate::recorder::slot_index(slot);
-    let Some(place) = PLACES.get(index) else { return Hold::Missing };
+    let Some(place) = WRITERS.get(index) else { return Hold::Missing };
     if place.busy.load(Relaxed) {
         return Hold::Busy;
     }
@@ -170,7 +170,7 @@ fn hold_or(slot: &Slot, make: impl FnOnce(&Slot, usize) -> Option<*mut Writer>) 
 /// Counts an event that a signal handler would have written while its thread was writing another.
 #[cold]
 pub(super) fn missed(slot: &Slot) {
-    let place = PLACES.get(crate::recorder::slot_index(slot));
+    let place = WRITERS.get(crate::recorder::slot_index(slot));
     // SAFETY: null, or the head of a file that stays mapped.
     match place.and_then(|place| unsafe { place.head.load(Relaxed).as_ref() }) {
         Some(head) => {
@@ -409,7 +409,7 @@ impl Writer {
 
 /// Closes the files of the calling thread, and of threads that have ended.
 pub(super) fn close() {
-    for (index, place) in PLACES.iter().enumerate() {
+    for (index, place) in WRITERS.iter().enumerate() {
         let writer = place.writer.load(Relaxed);
         if writer.is_null() || place.busy.load(Relaxed) || !crate::recorder::is_own_or_free(index) {
             continue;
@@ -460,7 +460,7 @@ fn open(slot: &Slot, index: usize) -> Option<*mut Writer> {
         fold: Fold::new(slot),
     });
     let writer = Box::into_raw(writer);
-    let place = PLACES.get(index)?;
+    let place = WRITERS.get(index)?;
     place.head.store(head.cast_mut(), Relaxed);
     place.writer.store(writer, Relaxed);
     Some(writer)

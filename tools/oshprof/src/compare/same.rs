@@ -5,10 +5,10 @@ use super::run::Run;
 /// In what runs differ that are to be runs of the same; nothing where they are.
 pub fn differences(runs: &[&Run], any_arguments: bool) -> Vec<String> {
     let Some((first, others)) = runs.split_first() else { return Vec::new() };
-    others.iter().flat_map(|run| between(first, run, any_arguments)).collect()
+    others.iter().flat_map(|run| pair_differences(first, run, any_arguments)).collect()
 }
 
-fn between(first: &Run, run: &Run, any_arguments: bool) -> Vec<String> {
+fn pair_differences(first: &Run, run: &Run, any_arguments: bool) -> Vec<String> {
     let (a, b) = (&first.shape, &run.shape);
     let quoted = |arguments: &str| format!("`{arguments}`");
     let build = |run: &Run| run.library.as_ref().map(|id| format!("build {id:.12}"));

@@ -111,7 +111,7 @@ impl Default for Rules {
 
 /// What is told of a side.
 #[derive(Clone, Debug, Default)]
-pub struct About {
+pub struct SideSummary {
     /// What it is: a directory, a command, a commit.
     pub name: String,
     /// Program.
@@ -128,7 +128,7 @@ pub struct About {
 #[derive(Clone, Debug, Default)]
 pub struct Comparison {
     /// The sides: base and new.
-    pub sides: [About; 2],
+    pub sides: [SideSummary; 2],
     /// Why they cannot be compared.
     pub reasons: Vec<String>,
     /// The exact layer.
@@ -166,7 +166,7 @@ pub fn compare(base: &[&Run], new: &[&Run], paired: bool, rules: &Rules) -> Comp
 
 fn compare_runs(base: &[&Run], new: &[&Run], paired: bool, rules: &Rules) -> Comparison {
     let (old, now) = (Side::of(base), Side::of(new));
-    let about = |runs: &[&Run], side: &Side| About {
+    let about = |runs: &[&Run], side: &Side| SideSummary {
         name: runs.first().map(|run| run.dir.display().to_string()).unwrap_or_default(),
         program: runs.first().map(|run| run.job.program.clone()).unwrap_or_default(),
         shape: side.shape.clone(),

@@ -14,7 +14,7 @@ use crate::compare::metric::{self, Metric};
 use crate::compare::place::Places;
 use crate::compare::run::Run;
 use crate::compare::side::Side;
-use crate::compare::verdict::{self, About, Comparison};
+use crate::compare::verdict::{self, Comparison, SideSummary};
 use crate::emit;
 use crate::history::store::{Store, suite_of};
 use crate::resolve::Resolver;
@@ -79,8 +79,8 @@ fn parts(baseline: &OsStr) -> (&Path, Option<String>) {
     }
 }
 
-fn about_entry(entry: &crate::history::store::Entry, side: &Side) -> About {
-    About {
+fn about_entry(entry: &crate::history::store::Entry, side: &Side) -> SideSummary {
+    SideSummary {
         name: format!("commit {}", entry.commit),
         program: entry.program.clone(),
         shape: side.shape.clone(),
@@ -89,9 +89,9 @@ fn about_entry(entry: &crate::history::store::Entry, side: &Side) -> About {
     }
 }
 
-fn about(line: &str, run: &Run, side: &Side) -> About {
+fn about(line: &str, run: &Run, side: &Side) -> SideSummary {
     let program = run.job.program.clone();
-    About { name: line.to_owned(), program, shape: side.shape.clone(), runs: side.runs, facts: Vec::new() }
+    SideSummary { name: line.to_owned(), program, shape: side.shape.clone(), runs: side.runs, facts: Vec::new() }
 }
 
 fn times(entry: &crate::history::store::Entry, runs: &[&Run], primary: &[String]) -> Vec<Metric> {

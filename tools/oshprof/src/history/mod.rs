@@ -26,7 +26,7 @@ use crate::destination::Destination;
 use crate::resolve::Resolver;
 use crate::{FAILED, print};
 use pellucid_profile::report::{shown_text, shown_time};
-use store::{Facts, Store};
+use store::{RunMetadata, Store};
 
 const HELP: &str = "\
 usage: oshprof history add DIR... --commit SHA [--store S] [options]
@@ -78,7 +78,7 @@ pub struct Request {
 
 #[derive(Debug)]
 enum Action {
-    Add(Vec<PathBuf>, Facts),
+    Add(Vec<PathBuf>, RunMetadata),
     List,
     Check(usize),
     Plot(Destination),
@@ -90,7 +90,7 @@ enum Action {
 /// A message that names the argument.
 pub fn parse(mut parser: Parser) -> Result<Command, String> {
     let (mut words, mut store, mut json, mut last) = (Vec::new(), PathBuf::from(".pellucid-history"), false, 10);
-    let mut facts = Facts::default();
+    let mut facts = RunMetadata::default();
     while let Some(arg) = parser.next().map_err(|error| with_our_quotes(&error))? {
         let name = match arg {
             Arg::Short('h') => return Ok(Command::Help(HELP)),
@@ -205,7 +205,7 @@ fn of_store(
     act(&store, &entries)
 }
 
-fn add(request: &Request, dirs: &[PathBuf], facts: &Facts) -> Result<ExitCode, String> {
+fn add(request: &Request, dirs: &[PathBuf], facts: &RunMetadata) -> Result<ExitCode, String> {
     let symbols = Resolver::default();
     let places = Places::new(&symbols);
     let runs: Vec<Run> = dirs.iter().map(|dir| Run::read(dir, &places)).collect::<Result<_, _>>()?;

@@ -32,7 +32,7 @@ mod entry;
 mod order;
 mod table;
 
-pub use entry::{Entry, Facts};
+pub use entry::{Entry, RunMetadata};
 
 const VERSION: u64 = 1;
 const ATTRIBUTES: &str = "*.jsonl merge=union\n";
@@ -85,7 +85,7 @@ impl Store {
     ///
     /// # Errors
     /// What could not be written.
-    pub fn add(&self, runs: &[&Run], facts: &Facts) -> Result<(String, bool), String> {
+    pub fn add(&self, runs: &[&Run], facts: &RunMetadata) -> Result<(String, bool), String> {
         let side = Side::of(runs);
         if let Some(difference) = same::differences(runs, false).into_iter().next() {
             return Err(format!("these are not runs of one program: {difference}"));

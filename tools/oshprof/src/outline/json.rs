@@ -7,7 +7,7 @@ use crate::compare::cause::{Cause, What};
 use crate::compare::counts::{Change, Moved};
 use crate::compare::metric::Metric;
 use crate::compare::remarks::Remark;
-use crate::compare::verdict::{About, Comparison};
+use crate::compare::verdict::{Comparison, SideSummary};
 
 /// Version of the object.
 pub const SCHEMA_VERSION: u64 = 1;
@@ -50,7 +50,7 @@ fn whole(ns: f64) -> i64 {
     ns.round() as i64
 }
 
-fn about(side: &About) -> Value {
+fn about(side: &SideSummary) -> Value {
     let facts: serde_json::Map<String, Value> =
         side.facts.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
     json!({

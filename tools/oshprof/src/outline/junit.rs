@@ -8,7 +8,7 @@ use crate::compare::verdict::{Comparison, Verdict};
 use crate::stats::sequence::TestResult;
 
 /// How a case ended.
-enum Ended {
+enum CaseOutcome {
     Passed,
     /// Nobody can say.
     Skipped(&'static str),
@@ -17,7 +17,7 @@ enum Ended {
 
 /// The report.
 pub fn report(found: &Comparison) -> String {
-    let mut cases: Vec<(String, Ended)> = Vec::new();
+    let mut cases: Vec<(String, CaseOutcome)> = Vec::new();
     let varying = found.more_that_varies().filter(|_| found.varying_is_worse);
     let worse: Vec<String> = found
         .changes(Effect::Worse)
@@ -26,28 +26,28 @@ pub fn report(found: &Comparison) -> String {
         .collect();
     let fails = found.verdict == Verdict::Regression && !found.counts_are_remarks && !worse.is_empty();
     let ended = match fails {
-        true => Ended::Failed(worse.join("\n")),
-        false if found.verdict == Verdict::NotComparable => Ended::Skipped("not compared"),
-        false => Ended::Passed,
+        true => CaseOutcome::Failed(worse.join("\n")),
+        false if found.verdict == Verdict::NotComparable => CaseOutcome::Skipped("not compared"),
+        false => CaseOutcome::Passed,
     };
     cases.push(("communication".to_owned(), ended));
     // What is not known fails where that is what the comparison comes to, and somebody is strict.
     let is_strict = found.verdict == Verdict::Inconclusive && found.exit != 0;
     for metric in found.metrics.iter().filter(|metric| metric.primary) {
         let ended = match metric.tested.map(|tested| tested.finding) {
-            Some(TestResult::Slower) => Ended::Failed(super::headline(found)),
-            Some(TestResult::Faster | TestResult::NoEffect) => Ended::Passed,
-            Some(TestResult::Open) | None if is_strict => Ended::Failed(super::headline(found)),
-            Some(TestResult::Open) => Ended::Skipped("inconclusive: that takes more pairs of runs"),
-            None => Ended::Skipped("not tested: that takes more pairs of runs"),
+            Some(TestResult::Slower) => CaseOutcome::Failed(super::headline(found)),
+            Some(TestResult::Faster | TestResult::NoEffect) => CaseOutcome::Passed,
+            Some(TestResult::Open) | None if is_strict => CaseOutcome::Failed(super::headline(found)),
+            Some(TestResult::Open) => CaseOutcome::Skipped("inconclusive: that takes more pairs of runs"),
+            None => CaseOutcome::Skipped("not tested: that takes more pairs of runs"),
         };
         cases.push((format!("time {}", metric.name), ended));
     }
     if found.verdict == Verdict::NotComparable {
-        cases.push(("comparable".to_owned(), Ended::Failed(found.reasons.join("\n"))));
+        cases.push(("comparable".to_owned(), CaseOutcome::Failed(found.reasons.join("\n"))));
     }
-    let failures = cases.iter().filter(|(_, ended)| matches!(ended, Ended::Failed(_))).count();
-    let skipped = cases.iter().filter(|(_, ended)| matches!(ended, Ended::Skipped(_))).count();
+    let failures = cases.iter().filter(|(_, ended)| matches!(ended, CaseOutcome::Failed(_))).count();
+    let skipped = cases.iter().filter(|(_, ended)| matches!(ended, CaseOutcome::Skipped(_))).count();
     let mut out = format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n\
          <testsuite name=\"pellucid-perf\" tests=\"{}\" failures=\"{failures}\" skipped=\"{skipped}\">\n",
@@ -56,9 +56,9 @@ pub fn report(found: &Comparison) -> String {
     for (name, ended) in cases {
         let case = format!("<testcase classname=\"pellucid-perf\" name=\"{}\"", xml(&name));
         let _ = match ended {
-            Ended::Passed => writeln!(out, "{case}/>"),
-            Ended::Skipped(why) => writeln!(out, "{case}><skipped message=\"{why}\"/></testcase>"),
-            Ended::Failed(text) => writeln!(
+            CaseOutcome::Passed => writeln!(out, "{case}/>"),
+            CaseOutcome::Skipped(why) => writeln!(out, "{case}><skipped message=\"{why}\"/></testcase>"),
+            CaseOutcome::Failed(text) => writeln!(
                 out,
                 "{case}><failure message=\"{}\">{}</failure></testcase>",
                 xml(text.lines().next().unwrap_or_default()),

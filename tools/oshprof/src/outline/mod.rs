@@ -27,15 +27,15 @@ pub fn percent(effect: f64) -> String {
 }
 
 /// A range of calls or bytes: one number where it is one.
-pub fn between(least: u64, most: u64) -> String {
+pub fn at_least_to_most(least: u64, most: u64) -> String {
     if least == most { least.to_string() } else { format!("{least} to {most}") }
 }
 
 /// What became of the calls and bytes of a change: `400 -> 800 calls, 64 B each`.
 pub fn amounts(change: &Change) -> String {
     let Change { base, new, .. } = change;
-    let calls = |range: &Range| between(range.min.calls, range.max.calls);
-    let bytes = |range: &Range| between(range.min.bytes, range.max.bytes);
+    let calls = |range: &Range| at_least_to_most(range.min.calls, range.max.calls);
+    let bytes = |range: &Range| at_least_to_most(range.min.bytes, range.max.bytes);
     let mut parts = Vec::new();
     if calls(base) != calls(new) {
         parts.push(format!("{} -> {} calls", calls(base), calls(new)));

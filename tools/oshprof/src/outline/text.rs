@@ -8,7 +8,7 @@ use pellucid_profile::report::{shown_text, shown_time};
 use super::{amounts, headline, percent, place, sentence, signed_time, unseen};
 use crate::compare::counts::{Change, Effect};
 use crate::compare::metric::Metric;
-use crate::compare::verdict::{About, Comparison};
+use crate::compare::verdict::{Comparison, SideSummary};
 
 /// Causes that are shown.
 const CAUSES: usize = 10;
@@ -31,7 +31,7 @@ pub fn page(found: &Comparison) -> String {
     out
 }
 
-fn side(about: &About) -> String {
+fn side(about: &SideSummary) -> String {
     let plural = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
     let shape = &about.shape;
     let program = format!("{} {}", about.program, shape.arguments);

@@ -16,7 +16,7 @@ const STACK_POINTER: u16 = 7;
 const INSTRUCTION: u16 = 16;
 
 /// A piece of a file in the memory of a process.
-struct Mapped {
+struct MappedFile {
     begin: u64,
     end: u64,
     offset: u64,
@@ -24,13 +24,13 @@ struct Mapped {
 }
 
 /// The files that a process runs.
-pub(super) struct Image(Vec<Mapped>);
+pub(super) struct Image(Vec<MappedFile>);
 
 impl Image {
     /// What a process has mapped to run; `None`: that cannot be read.
     pub(super) fn of(pid: u32) -> Option<Image> {
         let maps = find::read(format!("/proc/{pid}/maps")).ok()?;
-        Some(Image(maps.lines().filter_map(mapped).collect()))
+        Some(Image(maps.lines().filter_map(parse_mapping).collect()))
     }
 
     /// Files and addresses in them that calls return to, innermost first; the first is behind where the thread is.
@@ -55,7 +55,7 @@ impl Image {
 }
 
 /// A line of `/proc/PID/maps`: begin, end, permissions, offset, device, inode, file.
-fn mapped(line: &str) -> Option<Mapped> {
+fn parse_mapping(line: &str) -> Option<MappedFile> {
     let mut words = line.splitn(6, ' ');
     let (begin, end) = words.next()?.split_once('-')?;
     let runs = words.next()?.contains('x');
@@ -63,7 +63,7 @@ fn mapped(line: &str) -> Option<Mapped> {
     let offset = number(words.next()?)?;
     let path = words.nth(2)?.trim_start();
     let is_file = runs && path.starts_with('/');
-    is_file.then_some(Mapped { begin: number(begin)?, end: number(end)?, offset, path: path.into() })
+    is_file.then_some(MappedFile { begin: number(begin)?, end: number(end)?, offset, path: path.into() })
 }
 
 /// What is needed of a file.
@@ -133,9 +133,9 @@ mod tests {
     #[test]
     fn lines_of_maps_are_read() {
         let line = "55d0c0a01000-55d0c0a02000 r-xp 00001000 fe:01 1234                       /home/a b/prog";
-        let found = mapped(line).unwrap();
+        let found = parse_mapping(line).unwrap();
         assert_eq!((found.begin, found.offset, found.path), (0x55d0_c0a0_1000, 0x1000, "/home/a b/prog".into()));
-        assert!(mapped("7ffd1000-7ffd2000 r-xp 00000000 00:00 0      [vdso]").is_none());
-        assert!(mapped("55d0c0a00000-55d0c0a01000 r--p 00000000 fe:01 1234  /prog").is_none());
+        assert!(parse_mapping("7ffd1000-7ffd2000 r-xp 00000000 00:00 0      [vdso]").is_none());
+        assert!(parse_mapping("55d0c0a00000-55d0c0a01000 r--p 00000000 fe:01 1234  /prog").is_none());
     }
 }

@@ -77,7 +77,7 @@ impl Page {
         let row = |mut pe: PeNow| {
             inactivity.note(&job.segment, &mut pe);
             let find = |look: &Look| look.profile.pes.iter().find(|row| row.pe == pe.pe).map(spent).unwrap_or_default();
-            let shares = Shares::between(find(before), find(now), interval);
+            let shares = Shares::of_interval(find(before), find(now), interval);
             let (heap, heap_most) = pe.heap;
             PeRow { pe: pe.pe, pid: pe.pid, shares, heap, heap_most, state: state(&pe, symbols) }
         };
@@ -112,7 +112,7 @@ fn spent(pe: &model::Pe) -> (u64, u64) {
 
 impl Shares {
     /// Several threads can have been in calls at once: those count as one.
-    fn between(before: (u64, u64), now: (u64, u64), interval: u64) -> Shares {
+    fn of_interval(before: (u64, u64), now: (u64, u64), interval: u64) -> Shares {
         let (waiting, data) = (now.0.saturating_sub(before.0) as f64, now.1.saturating_sub(before.1) as f64);
         let whole = (interval as f64).max(waiting + data);
         let (waiting, transferring) = (waiting / whole, data / whole);
@@ -178,10 +178,10 @@ mod tests {
 
     #[test]
     fn parts_of_an_interval_come_to_all_of_it() {
-        let shares = Shares::between((100, 10), (400, 110), 1000);
+        let shares = Shares::of_interval((100, 10), (400, 110), 1000);
         assert_eq!(shares, Shares { computing: 0.6, waiting: 0.3, transferring: 0.1 });
         // Two threads that wait at once.
-        let shares = Shares::between((0, 0), (2000, 0), 1000);
+        let shares = Shares::of_interval((0, 0), (2000, 0), 1000);
         assert_eq!((shares.computing, shares.waiting), (0.0, 1.0));
     }
 }

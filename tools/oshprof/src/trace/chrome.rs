@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
 use pellucid_profile::file::ReadError;
-use pellucid_profile::trace::read::{Event, Facts, Trace, What};
+use pellucid_profile::trace::read::{Event, Trace, TraceFileHeader, What};
 use serde_json::{Value, json};
 
 use super::flows::Flows;
@@ -70,7 +70,7 @@ fn us(ns: u64) -> f64 {
     ns as f64 / 1000.0
 }
 
-fn body(facts: &Facts, event: &Event, sites: &Sites) -> Value {
+fn body(facts: &TraceFileHeader, event: &Event, sites: &Sites) -> Value {
     let mut value = json!({ "name": rows::name(event), "cat": rows::category(event), "ts": us(event.start_ns),
                             "pid": facts.pe, "tid": event.thread });
     match &event.what {
@@ -121,7 +121,7 @@ fn body(facts: &Facts, event: &Event, sites: &Sites) -> Value {
 }
 
 /// What a thread and its process are called.
-fn names(facts: &Facts, thread: u32) -> [Value; 3] {
+fn names(facts: &TraceFileHeader, thread: u32) -> [Value; 3] {
     let meta =
         |name: &str, args: Value| json!({ "ph": "M", "name": name, "pid": facts.pe, "tid": thread, "args": args });
     [

@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 
 use pellucid_profile::file::ReadError;
-use pellucid_profile::trace::read::{Facts, Trace, What};
+use pellucid_profile::trace::read::{Trace, TraceFileHeader, What};
 
 use super::rows;
 
@@ -75,7 +75,7 @@ impl Flows {
 fn visit(
     trace: &Trace,
     problems: &mut Vec<ReadError>,
-    mut each: impl FnMut(&Facts, &pellucid_profile::trace::read::Call, Span),
+    mut each: impl FnMut(&TraceFileHeader, &pellucid_profile::trace::read::Call, Span),
 ) {
     for (number, file) in trace.files.iter().enumerate() {
         let mut event_number = 0;

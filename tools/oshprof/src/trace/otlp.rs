@@ -13,7 +13,7 @@ use opentelemetry_proto::transform::trace::tonic::group_spans_by_resource_and_sc
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::trace::{SpanData, SpanEvents, SpanExporter as _, SpanLinks};
 use pellucid_profile::file::ReadError;
-use pellucid_profile::trace::read::{Call, Event, Facts, Trace, TraceFile, What};
+use pellucid_profile::trace::read::{Call, Event, Trace, TraceFile, TraceFileHeader, What};
 
 use super::flows::{At, Flows};
 use super::partial::Partial;
@@ -96,7 +96,7 @@ fn batches<E>(
     Ok(())
 }
 
-fn resource(facts: &Facts) -> Resource {
+fn resource(facts: &TraceFileHeader) -> Resource {
     Resource::builder_empty()
         .with_attributes([
             KeyValue::new("service.name", facts.program.clone()),
@@ -111,7 +111,7 @@ fn resource(facts: &Facts) -> Resource {
 }
 
 /// What tells jobs apart, as in metrics; of traces that do not say it, launcher and time.
-fn job(facts: &Facts) -> String {
+fn job(facts: &TraceFileHeader) -> String {
     match facts.job_id.as_str() {
         "" => format!("{}-{}", facts.launcher_pid, facts.start_realtime),
         known => known.to_owned(),
@@ -129,7 +129,7 @@ struct Open {
 
 /// The spans of one file.
 struct Spans<'a> {
-    facts: &'a Facts,
+    facts: &'a TraceFileHeader,
     trace: TraceId,
     /// The span around all.
     whole: SpanId,

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 
 use pellucid_profile::file::ReadError;
-use pellucid_profile::trace::read::{Event, Facts, Trace, What};
+use pellucid_profile::trace::read::{Event, Trace, TraceFileHeader, What};
 
 use super::flows::Flows;
 use super::protobuf::Message;
@@ -63,7 +63,7 @@ const RETURNED: u64 = 10;
 
 /// A sequence of packets: one a file of the trace. Names are sent once and referred to.
 struct Sequence<'a> {
-    facts: &'a Facts,
+    facts: &'a TraceFileHeader,
     sites: &'a Sites,
     id: u64,
     names: HashMap<String, u64>,

@@ -2,7 +2,7 @@
 
 use pellucid_profile::op::{self, Class, Op};
 use pellucid_profile::tables::{Lock, TeamKey};
-use pellucid_profile::trace::read::{Call, Event, Facts, What};
+use pellucid_profile::trace::read::{Call, Event, TraceFileHeader, What};
 
 /// Above this, numbers of teams are those of active sets.
 const ACTIVE_SET: u32 = 1 << 30;
@@ -47,7 +47,7 @@ pub(super) fn context(call: &Call) -> String {
 }
 
 /// The team of a collective, or of the context that a call names.
-pub(super) fn team(call: &Call, facts: &Facts) -> Option<String> {
+pub(super) fn team(call: &Call, facts: &TraceFileHeader) -> Option<String> {
     let of_context = || call.context.as_ref().map(|context| context.team.clone()).filter(|team| !team.is_empty());
     call.team.map(|team| team_words(team, facts.npes)).or_else(of_context)
 }

@@ -4,8 +4,8 @@
     ./x build; tools/oshprof/tests/recorded/series.py [--same N] [--slower N] [--turns T] [--minutes M] > FILE.tsv
 
 A line a gate: `same` or `slower`, the verdict, whether the region was named, then for each of run, library and waiting
-the microseconds of the pairs as base:new. The unit tests `compare::recorded` replay two of them. What the series comes to is
-printed on standard error.
+the microseconds of the pairs as base:new. The unit tests `compare::recorded` replay two of them. What the series comes
+to is printed on standard error.
 """
 
 import argparse

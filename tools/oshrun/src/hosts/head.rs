@@ -21,7 +21,7 @@ use crate::job::Failure;
 use crate::options::Options;
 use crate::output::{Output, StreamFailure as Stream};
 use crate::pes::Pes;
-use crate::results::Kept;
+use crate::results::ProfileOutput;
 use crate::signals::{self, Meaning};
 use crate::sink::To;
 use crate::supervise::Lost;
@@ -32,7 +32,7 @@ use crate::watchdog::Watchdog;
 use ending::Closing;
 use losses::Survival;
 use pellucid_profile::output::OutputDir;
-use report::Asked;
+use report::PendingReport;
 use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
@@ -45,7 +45,7 @@ const STREAMS: u64 = 4;
 /// Where daemons connect.
 const LISTENER: u64 = 1 << 40;
 /// The first token of connections.
-const LINKS: u64 = 1 << 41;
+const CONNECTIONS: u64 = 1 << 41;
 
 /// How often time is looked at.
 const LOOK: Duration = Duration::from_millis(100);
@@ -129,10 +129,10 @@ struct Head<'a> {
     begin: (u64, u64),
     since: Instant,
     deadline: Option<Instant>,
-    asked: Option<Asked>,
+    asked: Option<PendingReport>,
     reports: u32,
     received: Receiver,
-    kept: Option<Arc<Kept>>,
+    kept: Option<Arc<ProfileOutput>>,
     /// Where the trace goes.
     trace: Option<OutputDir>,
     /// Exit status: that of the first thing that went wrong.
@@ -198,7 +198,7 @@ impl Head<'_> {
                 self.poll_input();
             }
             LISTENER => self.accept(),
-            LINKS.. => self.read_link(token),
+            CONNECTIONS.. => self.read_link(token),
             stream => {
                 self.output.ready(stream, &self.epoll);
                 if stream == STREAMS && self.relay.is_some() {

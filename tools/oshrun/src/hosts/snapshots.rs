@@ -63,7 +63,7 @@ impl HostSnapshots {
     }
 
     /// The head has written a snapshot.
-    pub fn kept(&self, number: u32) {
+    pub fn written(&self, number: u32) {
         self.shared.lock().kept = number;
         self.shared.changed.notify_all();
     }

@@ -26,7 +26,7 @@ impl Supervisor {
 
     /// Waits until a process may have ended, or for so long; output goes on.
     fn wait_for_ends(&mut self, at_most: Option<Duration>) -> io::Result<()> {
-        self.keep_link(Instant::now());
+        self.probe_head(Instant::now());
         let at_most = self.at_most(at_most);
         for token in self.epoll.wait(at_most)? {
             match token {
@@ -92,7 +92,7 @@ impl Supervisor {
                 (true, Some(since)) => Some((since + LAST_WRITE).saturating_duration_since(now)),
                 (true, None) => None,
             };
-            self.keep_link(now);
+            self.probe_head(now);
             let wait = self.at_most(wait);
             for token in self.epoll.wait(wait)? {
                 match token {

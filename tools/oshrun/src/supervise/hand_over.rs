@@ -22,7 +22,7 @@ impl Supervisor {
         remote.link.send(&ToHead::Ended {}, &self.epoll);
         let mut sender: Option<Sender> = None;
         loop {
-            self.keep_link(Instant::now());
+            self.probe_head(Instant::now());
             let Some(remote) = &mut self.remote else { return Ok(()) };
             if remote.lost || remote.over {
                 break;

@@ -134,13 +134,13 @@ impl Supervisor {
     }
 
     /// Shows that we are here, and notices when the head is not.
-    pub(super) fn keep_link(&mut self, now: Instant) {
+    pub(super) fn probe_head(&mut self, now: Instant) {
         let Some(remote) = self.remote.as_mut().filter(|remote| !remote.lost && !remote.over) else { return };
         if remote.link.beat_due(now) {
             remote.link.send(&ToHead::Beat {}, &self.epoll);
         }
         if let Some(why) = remote.link.silence(now) {
-            return self.root_lost(&why);
+            return self.head_lost(&why);
         }
         let is_out = |pe| self.job.pe(pe).state() != PeState::NotStarted;
         if self.job.survives() && !remote.begun && self.job.pes().all(is_out) {
@@ -170,7 +170,7 @@ impl Supervisor {
         match &self.remote {
             // It expects nothing more from here.
             Some(remote) if remote.over => remote.link.forget(&self.epoll),
-            _ => self.root_lost(&error.to_string()),
+            _ => self.head_lost(&error.to_string()),
         }
     }
 
@@ -184,7 +184,7 @@ impl Supervisor {
         remote.link.send(&ToHead::Snapshot { number }, &self.epoll);
     }
 
-    fn root_lost(&mut self, why: &str) {
+    fn head_lost(&mut self, why: &str) {
         let Some(remote) = &mut self.remote else { return };
         remote.lost = true;
         remote.link.forget(&self.epoll);
@@ -245,7 +245,7 @@ impl Supervisor {
                 remote.collect = Some((drift_ns, counter_ns, profile));
             }
             ToDaemon::Kept { number } => {
-                remote.snapshots.iter().for_each(|snapshots| snapshots.kept(number));
+                remote.snapshots.iter().for_each(|snapshots| snapshots.written(number));
             }
             ToDaemon::Bye {} => remote.over = true,
             ToDaemon::Lost { pe, signal } => {

@@ -14,7 +14,7 @@ use pellucid_profile::segment::handover;
 
 use crate::metrics::text;
 use crate::push::settings::Settings;
-use crate::push::{About, Push};
+use crate::push::{Push, PushedJob};
 use crate::say::complain;
 use crate::serve::jobs::Jobs;
 
@@ -25,7 +25,7 @@ const SNAPSHOT: Duration = Duration::from_secs(5);
 
 /// What is wanted.
 #[derive(Clone, Debug, Default)]
-pub struct Wanted {
+pub struct Destinations {
     /// A file.
     pub file: Option<PathBuf>,
     /// An address.
@@ -51,7 +51,7 @@ impl Exports {
     ///
     /// # Errors
     /// What is wrong with it.
-    pub fn open(wanted: &Wanted) -> Result<Exports, String> {
+    pub fn open(wanted: &Destinations) -> Result<Exports, String> {
         let file = wanted.file.as_deref().map(Planned::new).transpose()?;
         let variable = |name: &str| std::env::var(name).ok();
         let open = |to: &String| Push::open(to, Settings::from(variable)?, wanted.forget);
@@ -59,7 +59,7 @@ impl Exports {
     }
 
     /// Begins to export the jobs' numbers.
-    pub fn start(self, jobs: Arc<Jobs>, mut about: About) -> Running {
+    pub fn start(self, jobs: Arc<Jobs>, mut about: PushedJob) -> Running {
         let open =
             |planned: Planned| planned.open(&about.job_id).map_err(|error| complain(format_args!("metrics: {error}")));
         let file = self.file.and_then(|planned| open(planned).ok()).map(|file| {
@@ -254,7 +254,7 @@ impl Export for Pages {
 struct Pushes {
     push: Push,
     jobs: Arc<Jobs>,
-    about: About,
+    about: PushedJob,
     next: Instant,
 }
 
@@ -354,7 +354,7 @@ mod tests {
         let (jobs, next) = (no_jobs(), Instant::now());
         let file_of_pages = Output::open(file.clone()).unwrap();
         let push = Push::open(&address, settings, false).unwrap();
-        let pushes = Pushes { push, jobs: Arc::clone(&jobs), about: About::default(), next };
+        let pushes = Pushes { push, jobs: Arc::clone(&jobs), about: PushedJob::default(), next };
         let running = Running {
             file: Some(Worker::start(
                 "file".into(),

@@ -30,8 +30,8 @@ use crate::serve::server::{self, Listener};
 use crate::serve::sockets::Sockets;
 use crate::serve::{self, Pages, config, successor};
 use crate::sys;
-use exports::{Exports, Wanted};
-use talk::{Talk, Told};
+use exports::{Destinations, Exports};
+use talk::{LauncherMessage, Talk};
 
 /// Seconds that preparing may take: whoever started it does not wait longer.
 const PREPARE: u32 = 10;
@@ -97,7 +97,7 @@ struct Ready {
 fn prepare(request: &Request) -> Result<Ready, String> {
     let request = &request.absolute().map_err(|error| error.to_string())?;
     let config = request.serve.web_config.clone().map(config::Config::open).transpose()?;
-    let wanted = Wanted { file: request.file.clone(), push: request.push.clone(), forget: request.forget };
+    let wanted = Destinations { file: request.file.clone(), push: request.push.clone(), forget: request.forget };
     let exports = Exports::open(&wanted)?;
     // Last: nothing is left behind where another part fails.
     let listener = request.serve.listen.as_ref().map(Listener::bind).transpose()?;
@@ -144,11 +144,11 @@ fn stay(request: &Request, ready: Ready, mut talk: Talk) -> Result<(), ()> {
     let exports = exports.start(Arc::clone(&jobs), about);
     let state = loop {
         match talk.read_request() {
-            Told::Snapshot => {
+            LauncherMessage::Snapshot => {
                 exports.now();
                 talk.done();
             }
-            Told::End(state) => break state,
+            LauncherMessage::End(state) => break state,
         }
     };
     jobs.end(key, state);

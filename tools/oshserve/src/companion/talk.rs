@@ -7,7 +7,7 @@ use std::os::unix::net::UnixStream;
 use pellucid_profile::segment::handover;
 
 use crate::metrics::collect::STATES;
-use crate::push::About;
+use crate::push::PushedJob;
 use crate::serve::handover::{accept, first_message};
 use crate::serve::jobs::Jobs;
 use crate::serve::tracked::Key;
@@ -20,7 +20,7 @@ pub struct Talk {
 
 /// What the launcher told.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Told {
+pub enum LauncherMessage {
     /// The numbers as they are now are to be written.
     Snapshot,
     /// The job has ended, perhaps as was said.
@@ -61,25 +61,25 @@ impl Talk {
     ///
     /// # Errors
     /// What is wrong with it. `None`: there is none, after all.
-    pub fn job(&mut self, jobs: &Jobs) -> io::Result<Option<(Key, About)>> {
+    pub fn job(&mut self, jobs: &Jobs) -> io::Result<Option<(Key, PushedJob)>> {
         let user = handover::peer(self.stream.as_fd())?;
         let Some(message) = first_message(&self.stream, None)? else { return Ok(None) };
         accept(message, user, jobs).map(Some)
     }
 
     /// Waits for the next thing that is asked for. The end of the connection is that of the job.
-    pub fn read_request(&mut self) -> Told {
+    pub fn read_request(&mut self) -> LauncherMessage {
         let mut state = None;
         loop {
             let mut line = String::new();
             match self.lines.read_line(&mut line) {
-                Ok(0) | Err(_) => return Told::End(state),
+                Ok(0) | Err(_) => return LauncherMessage::End(state),
                 Ok(_) => {}
             }
             match line.trim_end().split_once('=') {
                 Some(("state", said)) => state = STATES.into_iter().find(|known| *known == said),
-                None if line.trim_end() == "snapshot" => return Told::Snapshot,
-                _ if line.trim_end().is_empty() && state.is_some() => return Told::End(state),
+                None if line.trim_end() == "snapshot" => return LauncherMessage::Snapshot,
+                _ if line.trim_end().is_empty() && state.is_some() => return LauncherMessage::End(state),
                 _ => {}
             }
         }
@@ -97,9 +97,9 @@ mod tests {
         theirs.write_all(b"snapshot\n\nnonsense\nsnapshot\nstate=failed\n\n").unwrap();
         assert_eq!(
             [talk.read_request(), talk.read_request(), talk.read_request()],
-            [Told::Snapshot, Told::Snapshot, Told::End(Some("failed"))]
+            [LauncherMessage::Snapshot, LauncherMessage::Snapshot, LauncherMessage::End(Some("failed"))]
         );
         drop(theirs);
-        assert_eq!(talk.read_request(), Told::End(None));
+        assert_eq!(talk.read_request(), LauncherMessage::End(None));
     }
 }

@@ -14,7 +14,7 @@ pub mod web;
 use hyper::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, HeaderValue};
 use hyper::{Method, Response, StatusCode};
 
-use crate::serve::answer::{Asked, plain, refused_method};
+use crate::serve::answer::{HttpRequest, plain, refused_method};
 use crate::serve::jobs::Jobs;
 
 /// The page; its colours and forms; what draws it.
@@ -26,7 +26,7 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /// Answers to whoever knows the word.
-pub fn answer(asked: &Asked, jobs: &Jobs, word: &str) -> Response<Vec<u8>> {
+pub fn answer(asked: &HttpRequest, jobs: &Jobs, word: &str) -> Response<Vec<u8>> {
     if asked.method != Method::GET && asked.method != Method::HEAD {
         return refused_method();
     }

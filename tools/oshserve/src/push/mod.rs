@@ -35,7 +35,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(32);
 
 /// A job whose metrics are pushed.
 #[derive(Clone, Debug, Default)]
-pub struct About {
+pub struct PushedJob {
     /// Label `job_id`.
     pub job_id: String,
     /// Host, where these are only its share of the job.
@@ -102,7 +102,7 @@ impl Push {
     pub fn export(
         &mut self,
         families: &[Family],
-        about: &About,
+        about: &PushedJob,
         until: Instant,
         pause: &mut dyn FnMut(Duration) -> bool,
     ) -> bool {
@@ -116,7 +116,7 @@ impl Push {
     }
 
     /// As [`Push::export`], for the last numbers of a job.
-    pub fn finish(&mut self, families: &[Family], about: &About, until: Instant) -> bool {
+    pub fn finish(&mut self, families: &[Family], about: &PushedJob, until: Instant) -> bool {
         self.last = true;
         let sleep = &mut |time| {
             std::thread::sleep(time);
@@ -131,7 +131,7 @@ impl Push {
         self.deliver(&delete, about, until, sleep)
     }
 
-    fn message(&self, families: &[Family], about: &About) -> Result<Message, String> {
+    fn message(&self, families: &[Family], about: &PushedJob) -> Result<Message, String> {
         let (method, kind, body) = match self.target.protocol {
             Protocol::Gateway => (Method::PUT, text::CONTENT_TYPE, text::encode(families)?.into_bytes()),
             Protocol::Otlp => {
@@ -157,7 +157,7 @@ impl Push {
     fn deliver(
         &mut self,
         message: &Message,
-        about: &About,
+        about: &PushedJob,
         until: Instant,
         pause: &mut dyn FnMut(Duration) -> bool,
     ) -> bool {
@@ -295,7 +295,7 @@ mod tests {
         });
         let mut push = Push::open(&address, Settings::default(), false).unwrap();
         let until = Instant::now() + Duration::from_secs(60);
-        assert!(!push.export(&[], &About::default(), until, &mut |_| panic!("it does not wait")));
+        assert!(!push.export(&[], &PushedJob::default(), until, &mut |_| panic!("it does not wait")));
         assert!(push.said.contains("status 503"), "{:?}", push.said);
         serve.join().unwrap();
     }

@@ -30,7 +30,7 @@ pub enum Encoding {
 
 /// What is asked for.
 #[derive(Debug)]
-pub struct Asked {
+pub struct HttpRequest {
     /// Method.
     pub method: Method,
     /// Path.
@@ -42,7 +42,7 @@ pub struct Asked {
 }
 
 /// Answers.
-pub fn answer(asked: &Asked, jobs: &Jobs, listens_at: &str) -> Response<Vec<u8>> {
+pub fn answer(asked: &HttpRequest, jobs: &Jobs, listens_at: &str) -> Response<Vec<u8>> {
     if asked.method != Method::GET && asked.method != Method::HEAD {
         return refused_method();
     }
@@ -75,7 +75,7 @@ pub fn refused_method() -> Response<Vec<u8>> {
     response
 }
 
-fn metrics(asked: &Asked, jobs: &Jobs) -> Response<Vec<u8>> {
+fn metrics(asked: &HttpRequest, jobs: &Jobs) -> Response<Vec<u8>> {
     let accept = header(&asked.headers, ACCEPT.as_str());
     // Those who come through a socket of the file system have no address: one place for all of them.
     let from = asked.from.unwrap_or(IpAddr::V4(std::net::Ipv4Addr::UNSPECIFIED));
@@ -143,7 +143,7 @@ pub fn negotiate(accept: &str) -> Encoding {
 }
 
 /// HTTP service discovery: this exporter, as whoever asks has reached it.
-fn discovery(asked: &Asked, listens_at: &str) -> String {
+fn discovery(asked: &HttpRequest, listens_at: &str) -> String {
     let host = header(&asked.headers, HOST.as_str());
     let target = if host.is_empty() { listens_at } else { &host };
     let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();

@@ -17,7 +17,7 @@ use super::sockets;
 use super::tracked::{Key, Tracked, key};
 use crate::metrics::collect::{Identity, STATES};
 use crate::metrics::otlp;
-use crate::push::About;
+use crate::push::PushedJob;
 use crate::say::complain;
 use crate::sys;
 
@@ -159,7 +159,7 @@ pub fn first_message(stream: &UnixStream, until: Option<Instant>) -> io::Result<
 ///
 /// # Errors
 /// What is wrong with it.
-pub fn accept(JobMessage { text, fd }: JobMessage, user: u32, jobs: &Jobs) -> io::Result<(Key, About)> {
+pub fn accept(JobMessage { text, fd }: JobMessage, user: u32, jobs: &Jobs) -> io::Result<(Key, PushedJob)> {
     let invalid = |what| io::Error::new(io::ErrorKind::InvalidData, what);
     let fd = fd.ok_or_else(|| invalid("no descriptor came with it"))?;
     if text != handover::JOB_MESSAGE {
@@ -179,7 +179,7 @@ pub fn accept(JobMessage { text, fd }: JobMessage, user: u32, jobs: &Jobs) -> io
     }
     let all_here = segment.pes().len() == segment.npes() as usize;
     let this = key(&segment);
-    let about = About {
+    let about = PushedJob {
         job_id: identity.job_id.clone(),
         host: (!all_here).then(|| segment.header().host.get()),
         source: otlp::Source::of(&segment, &identity),

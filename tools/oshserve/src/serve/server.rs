@@ -25,7 +25,7 @@ use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 use tokio::task::{AbortHandle, LocalSet};
 use tokio_rustls::TlsAcceptor;
 
-use super::answer::{Asked, answer, plain};
+use super::answer::{HttpRequest, answer, plain};
 use super::config::Config;
 use super::jobs::Jobs;
 use super::sockets::clear;
@@ -251,7 +251,7 @@ where
 /// Reads segments and compares passwords beside the thread that serves all connections.
 async fn respond(request: Request<Incoming>, from: Option<IpAddr>, shared: Shared) -> Response<Full<Bytes>> {
     let (head, _) = request.into_parts();
-    let asked = Asked { method: head.method, path: head.uri.path().to_owned(), headers: head.headers, from };
+    let asked = HttpRequest { method: head.method, path: head.uri.path().to_owned(), headers: head.headers, from };
     let work = move || {
         if let Some(config) = &shared.config {
             let authorization = asked.headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());

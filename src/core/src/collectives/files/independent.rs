@@ -4,7 +4,7 @@ use super::{File, FileHandle, background, get};
 use crate::base::{Cause, Fault};
 use crate::collectives::nonblocking::give;
 use crate::memory::Map;
-use crate::os::file::{self as os, Direction, Moved, Piece};
+use crate::os::file::{self as os, Direction, Piece, TransferResult};
 use crate::request::uses::{self, Access, Use};
 use crate::request::{self, Request};
 use crate::team::World;
@@ -32,14 +32,14 @@ impl Own {
     }
 
     #[allow(unsafe_code)]
-    fn go(&self, file: &File, direction: Direction) -> Moved {
+    fn go(&self, file: &File, direction: Direction) -> TransferResult {
         let mut pieces = [Piece { iov_base: self.at.cast(), iov_len: self.bytes }];
         // SAFETY: checked symmetric memory, which is readable and writable.
         unsafe { os::transfer(&file.fd, direction, &mut pieces, self.offset) }
     }
 
     /// Bytes that were moved. A read may come to the end of the file.
-    fn result(&self, file: &File, direction: Direction, moved: Moved) -> Result<usize, Fault> {
+    fn result(&self, file: &File, direction: Direction, moved: TransferResult) -> Result<usize, Fault> {
         match moved.error {
             0 => Ok(moved.bytes),
             error => Err(file.fault(direction.name(), Some(self.offset as u64 + moved.bytes as u64), error, None)),

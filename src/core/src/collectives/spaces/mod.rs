@@ -123,14 +123,14 @@ fn unknown(handle: SpaceHandle) -> Fault {
 
 /// What a call on a space asks for.
 #[derive(Debug, Clone, Copy)]
-struct Asked {
+struct SpaceCall {
     kind: Kind,
     routine: &'static str,
     arguments: [u64; 2],
 }
 
 /// All members make the same call, and what they have stored before on their default contexts is there.
-fn synchronize(w: &'static World, open: &Open, asked: Asked) -> Result<(), Fault> {
+fn synchronize(w: &'static World, open: &Open, asked: SpaceCall) -> Result<(), Fault> {
     let later = order::quiet_before(&w.map)?;
     let [first, second] = asked.arguments;
     let words = vec![u64::from(open.space.segment.0), first, second];
@@ -150,7 +150,7 @@ fn allocate(w: &'static World, handle: SpaceHandle, size: usize, align: usize, z
     let heap = &open.space.heap;
     let object = if zeroed { heap.allocate_zeroed(size) } else { heap.allocate(size, align) };
     let routine = if zeroed { "shmemx_space_calloc" } else { "shmemx_space_malloc" };
-    synchronize(w, &open, Asked { kind: Kind::SpaceMemory, routine, arguments: [size as u64, align as u64] })?;
+    synchronize(w, &open, SpaceCall { kind: Kind::SpaceMemory, routine, arguments: [size as u64, align as u64] })?;
     Ok(object)
 }
 
@@ -181,7 +181,7 @@ pub fn realloc(w: &'static World, handle: SpaceHandle, object: *mut u8, size: us
     let at = object as usize;
     open.space.heap.check(at)?;
     let arguments = [(at - open.space.base) as u64, size as u64];
-    let asked = Asked { kind: Kind::SpaceMemory, routine: "shmemx_space_realloc", arguments };
+    let asked = SpaceCall { kind: Kind::SpaceMemory, routine: "shmemx_space_realloc", arguments };
     // What other members still do with it must be complete before it moves.
     synchronize(w, &open, asked)?;
     let object = open.space.heap.resize(at, size)?;
@@ -198,14 +198,14 @@ pub fn free(w: &'static World, handle: SpaceHandle, object: *mut u8) -> Result<(
     let at = object as usize;
     open.space.heap.check(at)?;
     let arguments = [(at - open.space.base) as u64, 0];
-    synchronize(w, &open, Asked { kind: Kind::SpaceFree, routine: "shmemx_space_free", arguments })?;
+    synchronize(w, &open, SpaceCall { kind: Kind::SpaceFree, routine: "shmemx_space_free", arguments })?;
     open.space.heap.release(at)
 }
 
 /// Ends a space on all members, with all that is allocated there.
 pub fn destroy(w: &'static World, handle: SpaceHandle) -> Result<i32, Fault> {
     let open = get(handle)?;
-    let asked = Asked { kind: Kind::SpaceDestroy, routine: "shmemx_space_destroy", arguments: [0; 2] };
+    let asked = SpaceCall { kind: Kind::SpaceDestroy, routine: "shmemx_space_destroy", arguments: [0; 2] };
     let met = synchronize(w, &open, asked);
     // Where a member is lost, each of the others ends it alone; its memory stays for those that still use it.
     if met.as_ref().err().is_none_or(Fault::is_loss) {

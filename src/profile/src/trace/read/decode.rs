@@ -280,12 +280,12 @@ impl TraceFile {
 /// The note of a region, which comes before the record of the call that it was made in, and the folded calls that were
 /// written with it: until it is known whether that call has a record.
 #[derive(Default)]
-struct Held {
+struct PendingNote {
     calls: Vec<Event>,
     note: Option<Event>,
 }
 
-impl Held {
+impl PendingNote {
     /// Visits an event, or holds it back.
     fn pass(&mut self, event: Event, visit: &mut impl FnMut(&Event)) {
         match (&event.what, self.note.take()) {
@@ -369,7 +369,7 @@ struct Marks {
 /// What goes on from a chunk to the next one.
 #[derive(Default)]
 struct Open {
-    held: Held,
+    held: PendingNote,
     marks: Option<Marks>,
     thread: u32,
 }

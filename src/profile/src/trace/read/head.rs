@@ -18,7 +18,7 @@ use crate::segment::layout::SLOTS;
 
 /// What a file says of itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Facts {
+pub struct TraceFileHeader {
     /// World number of the PE.
     pub pe: u32,
     /// PEs of the job.
@@ -100,17 +100,17 @@ fn is_whole(head: &[u8], version: u32) -> bool {
     }
 }
 
-impl Facts {
+impl TraceFileHeader {
     /// Reads and checks a head.
-    pub(super) fn read(path: &Path) -> Result<Facts, ReadError> {
+    pub(super) fn read(path: &Path) -> Result<TraceFileHeader, ReadError> {
         let io = |error| ReadError::Io(path.to_owned(), error);
         let mut bytes = Vec::with_capacity(HEAD_BYTES);
         File::open(path).map_err(io)?.take(HEAD_BYTES as u64).read_to_end(&mut bytes).map_err(io)?;
-        Facts::parse(path, &bytes)
+        TraceFileHeader::parse(path, &bytes)
     }
 
     /// Understands the first bytes of a file.
-    pub(super) fn parse(path: &Path, bytes: &[u8]) -> Result<Facts, ReadError> {
+    pub(super) fn parse(path: &Path, bytes: &[u8]) -> Result<TraceFileHeader, ReadError> {
         let corrupt = |at: usize, what: String| ReadError::Corrupt { path: path.to_owned(), offset: at as u64, what };
         if bytes.len() < HEAD_BYTES {
             let offset = bytes.len() as u64;
@@ -143,7 +143,7 @@ impl Facts {
         let unreturned = Unreturned::of(&bytes[..HEAD_BYTES]);
         // The file beyond the slots has no events at all.
         let has_events = half(offset_of!(TraceHead, slot)) < SLOTS as u32;
-        Ok(Facts {
+        Ok(TraceFileHeader {
             pe,
             npes,
             slot: half(offset_of!(TraceHead, slot)),

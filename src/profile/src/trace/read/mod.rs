@@ -13,7 +13,7 @@ use super::losses::Losses;
 use crate::file::ReadError;
 use crate::tables::TeamKey;
 
-pub use head::Facts;
+pub use head::TraceFileHeader;
 
 /// A trace directory whose files are known.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ pub struct TraceFile {
     /// Where it is.
     pub path: PathBuf,
     /// What its head says.
-    pub facts: Facts,
+    pub facts: TraceFileHeader,
 }
 
 /// What a thread did.
@@ -149,7 +149,7 @@ impl Trace {
         }
         let (mut files, mut problems) = (Vec::new(), Vec::new());
         for path in paths(dir).map_err(|error| ReadError::Io(dir.to_owned(), error))? {
-            match Facts::read(&path) {
+            match TraceFileHeader::read(&path) {
                 Ok(facts) => {
                     if !facts.whole {
                         let what = "the checksum of the head differs: times, names and numbers may be wrong";

@@ -9,7 +9,7 @@ use crate::compare::run::Shape;
 
 /// What is told of a run beside its profile.
 #[derive(Clone, Debug, Default)]
-pub struct Facts {
+pub struct RunMetadata {
     /// Commit.
     pub commit: String,
     /// Commit before it; may be empty.

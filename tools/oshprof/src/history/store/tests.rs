@@ -80,7 +80,7 @@ fn the_same_runs_are_added_once_in_whatever_order() {
         run
     };
     let (first, second) = (run(9, "a"), run(10, "b"));
-    let facts = Facts { commit: "c".to_owned(), ..Facts::default() };
+    let facts = RunMetadata { commit: "c".to_owned(), ..RunMetadata::default() };
     assert!(store.add(&[&first, &second], &facts).unwrap().1);
     assert!(!store.add(&[&second, &first], &facts).unwrap().1);
     let entries = store.all(None).unwrap();

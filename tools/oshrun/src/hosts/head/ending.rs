@@ -173,7 +173,7 @@ impl Head<'_> {
     }
 
     /// Shows all daemons that this oshrun is there, and finds those of which nothing is heard.
-    pub(super) fn keep_links(&mut self, now: Instant) {
+    pub(super) fn probe_daemons(&mut self, now: Instant) {
         let mut silent = Vec::new();
         for (token, (link, host)) in &mut self.links {
             if let Some(why) = link.silence(now) {
@@ -193,7 +193,7 @@ impl Head<'_> {
     /// Does what is due.
     pub(super) fn keep_time(&mut self) {
         let now = Instant::now();
-        self.keep_links(now);
+        self.probe_daemons(now);
         for number in 0..self.hosts.len() {
             self.look_after(number, now);
         }
@@ -376,7 +376,7 @@ impl Head<'_> {
                     }
                     WAKE => self.resume_output(),
                     super::STREAMS..super::LISTENER => self.output.ready(token, &self.epoll),
-                    super::LINKS.. => {
+                    super::CONNECTIONS.. => {
                         if let Some((link, _)) = self.links.get_mut(&token) {
                             let (_, end) = link.ready::<ToHead>(&self.epoll);
                             if end.is_some() {

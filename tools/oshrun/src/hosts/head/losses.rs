@@ -24,7 +24,7 @@ impl Head<'_> {
             ToHead::Lost { pe, signal, text } => self.go_on_without(pe, signal, text),
             ToHead::Agree { pe, id, proposal } => self.give(pe, id, &proposal.0),
             ToHead::Signalled { number } => self.signalled(host, number),
-            ToHead::Unreached { pe, why } => self.part(host, pe, &why),
+            ToHead::Unreached { pe, why } => self.separate(host, pe, &why),
             _ => {}
         }
     }
@@ -54,7 +54,7 @@ impl Head<'_> {
 
     /// A host has not reached a PE of another one for long, while both are heard of here: the network between them is
     /// cut, and one of the two cannot go on. It is the one that the other was first to tell of.
-    fn part(&mut self, host: usize, pe: u32, why: &str) {
+    fn separate(&mut self, host: usize, pe: u32, why: &str) {
         let there = self.hosts.iter().position(|other| other.place.pes.contains(&pe));
         let Some(there) = there.filter(|there| *there != host && !self.is_ending()) else { return };
         if [host, there].iter().all(|number| self.hosts[*number].phase == Phase::Running) {

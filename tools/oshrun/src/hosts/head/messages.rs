@@ -1,6 +1,6 @@
 //! What daemons say.
 
-use super::{Head, Host, LINKS, Phase};
+use super::{CONNECTIONS, Head, Host, Phase};
 use crate::hosts::clock;
 use crate::hosts::link::Link;
 use crate::hosts::message::{PROTOCOL, ToDaemon, ToHead, VERSION};
@@ -14,7 +14,7 @@ impl Head<'_> {
     /// Somebody connects.
     pub(super) fn accept(&mut self) {
         while let Some(stream) = self.listeners.accept() {
-            let token = LINKS + self.next_link;
+            let token = CONNECTIONS + self.next_link;
             self.next_link += 1;
             if let Ok(link) = Link::new(stream, token, &self.epoll) {
                 self.links.insert(token, (link, None));

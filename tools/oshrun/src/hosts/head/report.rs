@@ -25,7 +25,7 @@ pub(super) enum Why {
 }
 
 /// Answers under way.
-pub(super) struct Asked {
+pub(super) struct PendingReport {
     id: u32,
     why: Why,
     /// Hosts that have not answered.
@@ -46,7 +46,7 @@ impl Head<'_> {
         let id = self.reports;
         let waiting = (0..self.hosts.len()).filter(|host| self.hosts[*host].phase == Phase::Running).collect();
         let (lines, pes, until) = (BTreeMap::new(), Vec::new(), Instant::now() + PATIENCE);
-        self.asked = Some(Asked { id, why, waiting, handled: false, lines, pes, until });
+        self.asked = Some(PendingReport { id, why, waiting, handled: false, lines, pes, until });
         // SIGQUIT is explained first and passed on then, handled or not.
         let number = if why == Why::Signal(libc::SIGUSR1) { libc::SIGUSR1 } else { 0 };
         let lost = self.lost.as_ref().filter(|_| why == Why::Left);
@@ -67,7 +67,7 @@ impl Head<'_> {
 
     /// Says what was found out, when all have answered or time is up.
     pub(super) fn answer_if_complete(&mut self, now: Instant) {
-        let silent = |asked: &Asked| asked.waiting.iter().all(|host| self.hosts[*host].phase != Phase::Running);
+        let silent = |asked: &PendingReport| asked.waiting.iter().all(|host| self.hosts[*host].phase != Phase::Running);
         let Some(mut asked) = self.asked.take_if(|asked| now >= asked.until || silent(asked)) else { return };
         asked.pes.extend(self.ended());
         asked.pes.sort_by_key(|pe| pe.pe);
@@ -116,7 +116,7 @@ impl Head<'_> {
     }
 
     /// A line for each host that says nothing of its PEs.
-    fn unanswered(&self, asked: &Asked) -> Vec<String> {
+    fn unanswered(&self, asked: &PendingReport) -> Vec<String> {
         let missing = |(number, host): (usize, &Host)| match host.phase {
             Phase::Starting => Some(format!("{} has not answered yet, and no PE is started before", host.who())),
             Phase::Running if asked.waiting.contains(&number) => Some(format!("{} does not answer", host.who())),

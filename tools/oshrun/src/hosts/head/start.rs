@@ -18,7 +18,7 @@ use crate::job::{self, Failure, raise_limit};
 use crate::options::{Options, ProfileChoice as Choice};
 use crate::output::Output;
 use crate::pes::Pes;
-use crate::results::{self, Kept};
+use crate::results::{self, ProfileOutput};
 use crate::signals;
 use crate::spawn::Start;
 use crate::sys::epoll::{Epoll, Interest};
@@ -34,7 +34,6 @@ use std::ffi::OsString;
 use std::io::{self, IsTerminal, PipeWriter};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Variables that PEs elsewhere have as this host has them, by the beginning of their names.
@@ -82,7 +81,7 @@ impl<'a> Head<'a> {
         environment.extend(job::environment(&Options { pes: npes, ..options.clone() }, tools));
         let [secret, answer] = secrets()?;
         let trace = results::take_trace(options)?;
-        let kept = matches!(options.profile, Choice::Level(_)).then(|| Kept::new(options).map(Arc::new)).transpose()?;
+        let kept = ProfileOutput::take(options)?;
 
         let mask = Set::of(&[]).block();
         let signals = signals::take().map_err(|error| needs("read signals", error))?;
@@ -135,13 +134,13 @@ impl<'a> Head<'a> {
 
     /// Where PEs run: `--wdir`, from here.
     fn directory(&self) -> OsString {
-        let here = here();
+        let here = current_directory();
         self.options.wdir.as_ref().map_or(here.clone(), |wdir| here.join(wdir)).into()
     }
 
     /// `--output`, from here: each host has the files of its PEs.
     fn output(&self) -> String {
-        let here = here();
+        let here = current_directory();
         self.options.output.as_ref().map_or_else(String::new, |name| here.join(name).display().to_string())
     }
 
@@ -158,7 +157,7 @@ impl<'a> Head<'a> {
                 break;
             }
             self.handle_events(Some(Duration::ZERO), watchdog)?;
-            self.keep_links(Instant::now());
+            self.probe_daemons(Instant::now());
         }
         self.since = Instant::now();
         for host in 0..self.hosts.len() {
@@ -286,7 +285,8 @@ impl Host {
 
 /// Error: the directory that PEs are to run in was removed, and nobody knows its name.
 pub(super) fn check_directory(options: &Options) -> Result<(), Failure> {
-    let is_found = options.wdir.as_ref().is_some_and(|wdir| wdir.is_absolute()) || !here().as_os_str().is_empty();
+    let is_found =
+        options.wdir.as_ref().is_some_and(|wdir| wdir.is_absolute()) || !current_directory().as_os_str().is_empty();
     match env::current_dir() {
         Err(error) if !is_found => Err(Failure::needs("find the current directory", error)),
         _ => Ok(()),
@@ -295,7 +295,7 @@ pub(super) fn check_directory(options: &Options) -> Result<(), Failure> {
 
 /// The directory that this process is in, by the name that the user knows it by: what its links lead to may have
 /// another name on other hosts.
-fn here() -> PathBuf {
+fn current_directory() -> PathBuf {
     let named = env::var_os("PWD").map(PathBuf::from).filter(|named| named.is_absolute());
     // One that was removed has its name still, and may be there on other hosts.
     let Ok(real) = env::current_dir() else { return named.unwrap_or_default() };
