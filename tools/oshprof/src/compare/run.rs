@@ -49,11 +49,14 @@ pub struct Shape {
     pub level: i32,
 }
 
+/// What jobs have in common whose counts and times can be compared: PEs, PEs by host, profiling level.
+pub type Jobs<'s> = (u32, &'s [u32], i32);
+
 impl Shape {
-    /// Whether counts can be compared: all but the arguments is equal. Runs of one suite may have different ones, such
-    /// as where the output goes, only where somebody has given the suite its name.
-    pub fn is_like(&self, other: &Shape) -> bool {
-        (self.npes, &self.hosts, self.level) == (other.npes, &other.hosts, other.level)
+    /// All but the arguments. Runs of one suite may have different ones, such as where the output goes, only where
+    /// somebody has given the suite its name.
+    pub fn jobs(&self) -> Jobs<'_> {
+        (self.npes, &self.hosts, self.level)
     }
 }
 
@@ -109,6 +112,8 @@ const MOST_PAIRS: usize = 1 << 20;
 impl Run {
     /// The number of gets among the kinds of [`Run::pairs`].
     pub const GETS: u8 = 1;
+    /// How many there are.
+    pub const KINDS: usize = 3;
 
     /// Reads a profile.
     ///

@@ -8,6 +8,15 @@ pub fn differences(runs: &[&Run], any_arguments: bool) -> Vec<String> {
     others.iter().flat_map(|run| between(first, run, any_arguments)).collect()
 }
 
+/// What is told of two programs, however they are written down: folders differ where versions are kept side by side. A
+/// name that no profile has kept tells nothing.
+pub fn two_programs(base: (&str, &str), new: (&str, &str)) -> Option<String> {
+    let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
+    let (old, now) = (name(base.1), name(new.1));
+    let are_two = old != now && !old.is_empty() && !now.is_empty();
+    are_two.then(|| format!("two programs: {} runs {old}, {} runs {now}", base.0, new.0))
+}
+
 fn between(first: &Run, run: &Run, any_arguments: bool) -> Vec<String> {
     let (a, b) = (&first.shape, &run.shape);
     let quoted = |arguments: &str| format!("`{arguments}`");

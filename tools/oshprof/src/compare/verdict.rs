@@ -228,9 +228,7 @@ fn circumstances(found: &mut Comparison, base: &[&Run], new: &[&Run], paired: bo
     {
         found.notes.push(format!("the library differs as well: libsma build {a:.12} against {b:.12}"));
     }
-    if old.program() != now.program() {
-        found.notes.push(format!("two programs: base runs {}, new runs {}", old.program(), now.program()));
-    }
+    found.notes.extend(same::two_programs(("base", old.program()), ("new", now.program())));
     let hosts = |runs: &[&Run]| runs.iter().map(|run| run.job.host.clone()).collect::<std::collections::BTreeSet<_>>();
     let (old, now) = (hosts(base), hosts(new));
     if paired && old.is_disjoint(&now) {
@@ -278,7 +276,7 @@ fn lcm(a: u32, b: u32) -> u32 {
 }
 
 /// Why two shapes cannot be compared.
-fn differs(base: &Shape, new: &Shape, rules: &Rules) -> Option<String> {
+pub fn differs(base: &Shape, new: &Shape, rules: &Rules) -> Option<String> {
     if base.npes != new.npes && !rules.scale {
         return Some(format!("{} PEs against {} (oshprof diff --scale compares calls by PE)", base.npes, new.npes));
     }

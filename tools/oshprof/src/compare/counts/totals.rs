@@ -14,7 +14,7 @@ pub fn take(base: &Side, new: &Side, different: &mut Vec<Change>, varying: &mut 
     let (runs, pes) = (base.runs.min(new.runs), base.shape.npes.max(new.shape.npes));
     let (mut rows, mut loose) = (Vec::new(), Vec::new());
     for (op, old, now) in both(&base.totals, &new.totals) {
-        if !is_known(base, &op) || !is_known(new, &op) {
+        if !base.knows_total(&op) || !new.knows_total(&op) {
             continue;
         }
         let row = Change { op, shown: "all places".to_owned(), base: old, new: now, ..Change::default() };
@@ -37,11 +37,6 @@ pub fn take(base: &Side, new: &Side, different: &mut Vec<Change>, varying: &mut 
     varying.retain(|change| !taken.contains(change.op.as_str()));
     varying.extend(loose);
     rows
-}
-
-/// Whether the calls of a routine in all are known; there may be none.
-fn is_known(side: &Side, op: &str) -> bool {
-    side.totals.contains_key(op) || !side.sites.iter().any(|site| site.key.op == op)
 }
 
 #[cfg(test)]
