@@ -61,7 +61,7 @@ mod tests {
     fn runs_of_two_programs_are_told_apart_by_their_names_not_their_folders() {
         let of = |a: &str, b: &str| differences(&[&run(a, 2, ""), &run(b, 2, "")], false);
         assert_eq!(of("/old/heat", "./heat"), Vec::<String>::new());
-        assert_eq!(of("/tmp/gate-1/program-b", "/tmp/gate-1/program-b"), Vec::<String>::new());
+        assert_eq!(of("/tmp/gate-1/b/heat", "/tmp/gate-1/b/heat"), Vec::<String>::new());
         assert_eq!(of("", "heat"), Vec::<String>::new());
         assert_eq!(of("heat", "isx"), ["different programs: heat in heat-2, isx in isx-2"]);
     }
