@@ -104,6 +104,10 @@ pub struct Moved {
     pub from: Change,
     /// To there.
     pub to: Change,
+    /// So many calls
+    pub calls: i64,
+    /// and bytes.
+    pub bytes: i64,
 }
 
 /// The differences.

@@ -106,7 +106,8 @@ fn communication(out: &mut String, found: &Comparison) {
     let mut rows: Vec<Vec<String>> = counts.changed.iter().map(|change| row(word(change), change)).collect();
     rows.extend(counts.varying.iter().map(|change| row("varying", change)));
     rows.extend(counts.moved.iter().map(|moved| {
-        vec!["moved".into(), moved.to.op.clone(), place(&moved.to), format!("from {}", place(&moved.from))]
+        let from = format!("{} calls from {}", moved.calls, place(&moved.from));
+        vec!["moved".into(), moved.to.op.clone(), place(&moved.to), from]
     }));
     out.push_str("<section><h2>Communication</h2>");
     if rows.is_empty() {

@@ -62,7 +62,7 @@ fn communication(out: &mut String, found: &Comparison) {
     }
     for moved in &counts.moved {
         let (from, to) = (place(&moved.from), place(&moved.to));
-        let text = format!("{}: moved from {from} to {to}, {} calls", moved.to.op, moved.to.delta().0);
+        let text = format!("{}: moved from {from} to {to}, {} calls", moved.to.op, moved.calls);
         let _ = writeln!(out, "  ~ {}", shown_text(&text));
     }
     for change in &counts.varying {
