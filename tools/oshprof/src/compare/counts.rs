@@ -184,8 +184,8 @@ fn change(base: &Side, old: Option<&Site>, now: Option<&Site>) -> Change {
     let place = &site.key.place;
     Change {
         op: site.key.op.clone(),
-        site: Some(place.function.clone()),
-        ordinal: site.ordinal,
+        site: place.one_function().map(str::to_owned),
+        ordinal: place.one_function().map_or(0, |_| site.ordinal),
         region: site.key.region.clone(),
         shown: place.shown(),
         line: (place.line > 0).then(|| (place.file.clone(), place.line)),

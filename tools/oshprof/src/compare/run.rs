@@ -14,7 +14,7 @@ use super::place::{Place, Places};
 use super::{Amount, library, remarks};
 
 /// A call site: routine, place, region.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SiteKey {
     /// C name of the routine; empty for calls that found no room in the table of sites.
     pub op: String,
@@ -196,10 +196,6 @@ impl Run {
         self.finalized = merged.pes.iter().filter(|pe| pe.progress == Progress::Finalized).count();
         self.doubts.extend(self.part().map(|part| format!("{dir}: {part}: the profile is part of a run")));
         self.doubts.extend(self.bad_status().map(|status| format!("{dir}: {status}")));
-        if !self.sampled_sites.is_empty() {
-            let text = format!("{}: they are compared in all (SHMEM_PROFILE_SITES=exact counts each)", self.sampled());
-            self.doubts.push(text);
-        }
         if self.sites.keys().any(|key| key.op.is_empty()) {
             self.doubts
                 .push(format!("{dir}: some calls found no room in the table of call sites: they are compared as one"));

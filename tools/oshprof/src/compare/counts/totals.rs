@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 
 use super::{Change, both};
 use crate::compare::asking;
+use crate::compare::place::ALL_PLACES;
 use crate::compare::side::Side;
 
 /// Takes out the sites of routines whose calls in all changed by something else than these sites tell, and gives a row
@@ -17,7 +18,7 @@ pub fn take(base: &Side, new: &Side, different: &mut Vec<Change>, varying: &mut 
         if !base.knows_total(&op) || !new.knows_total(&op) {
             continue;
         }
-        let row = Change { op, shown: "all places".to_owned(), base: old, new: now, ..Change::default() };
+        let row = Change { op, shown: ALL_PLACES.to_owned(), base: old, new: now, ..Change::default() };
         let told = || different.iter().chain(varying.iter()).filter(|change| change.op == row.op);
         let is_stable = base.is_stable(&row.op, &old) && new.is_stable(&row.op, &now);
         if !is_stable || asking::is_chance(&row.op, &old, &now, runs, pes) {
