@@ -36,7 +36,8 @@ fn may_ask(op: &str, range: &Range) -> bool {
 }
 
 /// Whether two counts, of so many runs of each side at least, may differ only by how long something took: there are a
-/// few calls of each PE or a few per cent more or less, of as many bytes each. A loop that asks does so once at least: none is no chance.
+/// few calls of each PE or a few per cent more or less, of as many bytes each. A loop that asks does so once at least:
+/// none is no chance.
 pub fn is_chance(op: &str, base: &Range, new: &Range, runs: usize, pes: u32) -> bool {
     let (a, b) = (base.max, new.max);
     let close = (CLOSE * u64::from(pes.max(1))).max(a.calls.max(b.calls) / SHARE);

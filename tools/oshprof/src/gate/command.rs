@@ -132,8 +132,8 @@ pub fn pair(base: &str, new: &str, folder: Folder, limit: u64) -> Result<[Progra
     Ok(programs)
 }
 
-/// Where two programs are started from, at paths of equal length and by the names that they have: a profile that is kept
-/// is that of the program, not of its link.
+/// Where two programs are started from, at paths of equal length and by the names that they have: a profile that is
+/// kept is that of the program, not of its link.
 fn links(folder: &Path, programs: [&Path; 2]) -> [PathBuf; 2] {
     let names = programs.map(|program| program.file_name().unwrap_or_default());
     let longest = names[0].len().max(names[1].len());
