@@ -2,11 +2,18 @@
 
 use crate::hash::fnv1a;
 
-/// Text for a terminal: control characters as escapes, so that no name moves the cursor or begins a line.
+/// Whether a character has what follows stand from right to left, or ends that: of a name that has one, nobody sees
+/// what it is, nor what stands behind it.
+fn turns_text(c: char) -> bool {
+    matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// Text for a terminal: control characters as escapes, so that no name moves the cursor, begins a line or turns one
+/// around.
 pub fn visible(text: &str) -> String {
     text.chars()
         .flat_map(|c| {
-            let escape = c.is_control().then(|| c.escape_default());
+            let escape = (c.is_control() || turns_text(c)).then(|| c.escape_default());
             let plain = escape.is_none().then_some(c);
             escape.into_iter().flatten().chain(plain)
         })
@@ -99,6 +106,12 @@ pub fn arguments(words: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_name_turns_a_line_around() {
+        assert_eq!(visible("a\u{202e}b\u{2066}c"), "a\\u{202e}b\\u{2066}c");
+        assert_eq!(visible("\u{8a08}\u{7b97} \u{e9}\t"), "\u{8a08}\u{7b97} \u{e9}\\t");
+    }
 
     #[test]
     fn other_arguments_have_another_text() {

@@ -65,10 +65,10 @@ pub fn find(profile: &Merged, _: &dyn Symbols) -> Option<Finding> {
         return (share >= WAITING).then(|| Finding {
             what: format!("{who} share {}: waits include time without a core", shared(cores as u32, host, is_quota)),
             evidence: format!(
-                "{} waiting over all PEs; {} on processors; {} times a PE had to leave its core",
+                "{} waiting over all PEs; {} on processors; {} a PE had to leave its core",
                 shown_time(waiting),
                 shown_time(on_core),
-                shown_count(switches)
+                times(switches)
             ),
             try_this: try_fewer(pes as u64 > cores, is_quota),
             share,
@@ -85,11 +85,17 @@ pub fn find(profile: &Merged, _: &dyn Symbols) -> Option<Finding> {
     let stood = queued.map_or_else(String::new, |queued| format!("{} in line for a core, ", shown_time(queued)));
     let quota = on(host).iter().map(|pe| pe.system.quota).max().filter(|quota| *quota > 0);
     (without >= WITHOUT).then(|| Finding {
-        what: format!("{}: PEs had to leave theirs {} times", taken_by(host, quota), shown_count(switches)),
+        what: format!("{}: PEs had to leave theirs {}", taken_by(host, quota), times(switches)),
         evidence: format!("{stood}{} on processors in {} of run time", shown_time(on_core), shown_time(run)),
         try_this: if quota.is_some() { THROTTLED } else { OTHERS },
         share: without,
     })
+}
+
+/// How often, in words.
+fn times(number: u64) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} time{plural}", shown_count(number))
 }
 
 /// Whether a host has fewer cores than want one, and not each PE that has something to do gets one. Where it is not
@@ -199,4 +205,12 @@ fn work_for_long(pes: &[&PeRow]) -> bool {
         |pe: &PeRow| Class::ALL.iter().filter(|class| class.waits()).map(|class| pe.calls_of(*class)).sum::<u64>();
     let calls: u64 = pes.iter().map(|pe| waits(pe)).sum();
     own_together_ns(pes) / calls.max(1) as f64 >= HANDED_OVER_NS
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn once_is_one_time() {
+        assert_eq!([0, 1, 2].map(super::times), ["0 times", "1 time", "2 times"]);
+    }
 }

@@ -222,8 +222,8 @@ impl Grid {
         let shown: Vec<Vec<String>> =
             self.rows.iter().map(|row| kept.iter().map(|&at| row[at].shown(self.columns[at].kind)).collect()).collect();
         let width = |at: usize| {
-            let cells = shown.iter().map(|row| row[at].chars().count());
-            cells.chain([columns[at].title.chars().count()]).max().unwrap_or(0)
+            let cells = shown.iter().map(|row| table::columns(&row[at]));
+            cells.chain([table::columns(columns[at].title)]).max().unwrap_or(0)
         };
         let widths: Vec<(&str, usize)> = (1..columns.len()).map(|at| (columns[at].title, width(at) + 2)).collect();
         let taken: usize = widths.iter().map(|(_, width)| width).sum();
@@ -250,7 +250,7 @@ impl Grid {
             let mut line = String::from(" ");
             for (cell, column) in row.iter().zip(columns).skip(1).filter(|(cell, _)| *cell != "-") {
                 let part = format!(" {} {cell}", column.title);
-                if part.chars().count() + 2 > table::width() {
+                if table::columns(&part) + 2 > table::width() {
                     // Longer than a line by itself.
                     if line.trim() != "" {
                         out.push_str(&format!("{}\n", line.trim_end_matches(',')));
@@ -260,7 +260,7 @@ impl Grid {
                     line = String::from(" ");
                     continue;
                 }
-                if line.chars().count() + part.chars().count() + 1 > table::width() && line.trim() != "" {
+                if table::columns(&line) + table::columns(&part) + 1 > table::width() && line.trim() != "" {
                     out.push_str(&format!("{}\n", line.trim_end_matches(',')));
                     line = String::from(" ");
                 }

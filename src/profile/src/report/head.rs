@@ -192,7 +192,7 @@ fn factors(profile: &Merged) -> String {
     regions.truncate(REGIONS);
     let names: Vec<String> = regions.iter().map(|(name, ..)| super::text::shorten(&visible(name), 11)).collect();
     let mut columns = vec![("run", 9)];
-    columns.extend(names.iter().map(|name| (name.as_str(), name.chars().count().max(7) + 2)));
+    columns.extend(names.iter().map(|name| (name.as_str(), super::table::columns(name).max(7) + 2)));
     let mut table = Table::new("", 20, &columns);
     for (title, factor) in ROWS {
         let all = [&run].into_iter().chain(regions.iter().map(|(.., factors)| factors));

@@ -30,6 +30,23 @@ pub(super) fn width() -> usize {
     WIDTH.load(Relaxed)
 }
 
+/// How many columns of a terminal a text takes: names of files and functions may be in any script.
+pub fn columns(text: &str) -> usize {
+    unicode_width::UnicodeWidthStr::width(text)
+}
+
+/// A text with blanks up to a width.
+pub(super) fn padded(text: &str, width: usize) -> String {
+    format!("{text}{}", " ".repeat(width.saturating_sub(columns(text))))
+}
+
+/// The begin of a text that takes no more than so many columns.
+pub(super) fn begin_of(text: &str, width: usize) -> &str {
+    let fits = |end: &usize| columns(&text[..*end]) <= width;
+    let ends = text.char_indices().map(|(at, c)| at + c.len_utf8());
+    &text[..ends.take_while(fits).last().unwrap_or(0)]
+}
+
 /// Lines of a text, broken between words where they are too long.
 pub(super) fn wrapped(text: &str) -> Vec<String> {
     wrapped_to(text, width())
@@ -41,7 +58,7 @@ pub(super) fn wrapped_to(text: &str, width: usize) -> Vec<String> {
     for line in text.lines() {
         let mut rest = String::new();
         for word in line.split(' ') {
-            if !rest.is_empty() && rest.chars().count() + 1 + word.chars().count() > width {
+            if !rest.is_empty() && columns(&rest) + 1 + columns(word) > width {
                 lines.push(std::mem::take(&mut rest));
             }
             if !rest.is_empty() {
@@ -56,7 +73,7 @@ pub(super) fn wrapped_to(text: &str, width: usize) -> Vec<String> {
 
 /// A text that goes on below itself, further right, where it is too long for a line.
 pub(super) fn hanging(text: &str) -> String {
-    if text.chars().count() <= width() { text.to_owned() } else { wrapped_to(text, width() - 4).join("\n    ") }
+    if columns(text) <= width() { text.to_owned() } else { wrapped_to(text, width() - 4).join("\n    ") }
 }
 
 /// A text whose lines are broken between words where they are too long.
@@ -85,7 +102,7 @@ impl Table {
     /// Columns by title and least width; the first takes what is left of [`width`], but no more than it needs.
     pub(super) fn new(first: &str, longest_first: usize, others: &[(&str, usize)]) -> Table {
         let mut table = Table {
-            longest_first: longest_first.max(first.chars().count()),
+            longest_first: longest_first.max(columns(first)),
             widths: others.iter().map(|&(_, width)| width).collect(),
             texts: vec![false; others.len()],
             lines: Vec::new(),
@@ -104,7 +121,7 @@ impl Table {
     pub(super) fn row(&mut self, first: &str, others: &[String]) {
         // A space before each.
         for (width, cell) in self.widths.iter_mut().zip(others) {
-            *width = (*width).max(cell.chars().count() + 1);
+            *width = (*width).max(columns(cell) + 1);
         }
         self.lines.push(Line::Row(first.to_owned(), others.to_vec()));
     }
@@ -124,14 +141,16 @@ impl Table {
                 Line::Row(first, others) => (first, others),
                 Line::Text(text) => (text, Vec::new()),
             };
-            let mut line = format!("{first:<left$}");
-            if first.chars().count() > left && !others.is_empty() {
+            let mut line = padded(&first, left);
+            if columns(&first) > left && !others.is_empty() {
                 out.push_str(&format!("{}\n", hanging(&first)));
                 line = " ".repeat(left);
             }
             for ((cell, width), is_text) in others.iter().zip(&self.widths).zip(&self.texts) {
                 let begin = width.saturating_sub(GAP);
-                line.push_str(&if *is_text { format!("{:GAP$}{cell:<begin$}", "") } else { format!("{cell:>width$}") });
+                let gap = if *is_text { GAP } else { width.saturating_sub(columns(cell)) };
+                line.push_str(&" ".repeat(gap));
+                line.push_str(&if *is_text { padded(cell, begin) } else { cell.clone() });
             }
             out.push_str(&format!("{}\n", line.trim_end()));
         }
@@ -156,6 +175,19 @@ mod tests {
         let mut table = Table::new("call site", 9, &[("routine", 10), ("calls", 7)]).with_texts(vec![true, false]);
         table.row("a.c:1", &["put".into(), "7".into()]);
         assert_eq!(table.finish(), "call site  routine   calls\na.c:1      put           7\n");
+    }
+
+    /// Ideographs take two columns each, combining marks none.
+    #[test]
+    fn columns_are_those_of_the_terminal() {
+        let mut table = Table::new("call site", 9, &[("routine", 10), ("calls", 7)]).with_texts(vec![true, false]);
+        table.row("\u{8a08}\u{7b97}:1", &["\u{9001}\u{4fe1}".into(), "7".into()]);
+        table.row("e\u{301}:1", &["put".into(), "7".into()]);
+        let rows = ["\u{8a08}\u{7b97}:1     \u{9001}\u{4fe1}          7", "e\u{301}:1        put           7"];
+        assert_eq!(table.finish(), format!("call site  routine   calls\n{}\n", rows.join("\n")));
+        let words = ["\u{8a08}\u{7b97}"; 3].join(" ");
+        assert_eq!(wrapped_to(&words, 9), ["\u{8a08}\u{7b97} \u{8a08}\u{7b97}", "\u{8a08}\u{7b97}"]);
+        assert_eq!((begin_of(&words, 3), begin_of(&words, 9), begin_of("ab", 9)), ("\u{8a08}", &words[..13], "ab"));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::balance::{WAITING, balance};
 use super::extremes::{shown_pes, waiting_ns};
 use super::grid::Grid;
 use super::symbols::Symbols;
-use super::table::Table;
+use super::table::{self, Table};
 use super::{Options, View, closing, head, merge, sort, units, view, views};
 use crate::merge::{Late, Merged, PeRow};
 use crate::model::Routine;
@@ -322,11 +322,10 @@ fn is_blamed(late: &[Late], pe: u32) -> bool {
 
 /// Cuts a text that is too long for its line.
 pub(super) fn shorten(text: &str, width: usize) -> String {
-    if text.chars().count() <= width {
+    if table::columns(text) <= width {
         return text.to_owned();
     }
-    let kept: String = text.chars().take(width.saturating_sub(3)).collect();
-    format!("{kept}...")
+    format!("{}...", table::begin_of(text, width.saturating_sub(3)))
 }
 
 /// Share of its run time that a PE spends in the library, as text.

@@ -7,9 +7,12 @@ use super::{Amount, Range};
 
 /// Runs of a side from which on their agreement is none by chance. Where a loop asks once in one half of all runs and
 /// twice in the other, two runs of each side agree, and differ from the other side, once in 8 times, five once in 512.
-const ENOUGH: usize = 5;
+pub const ENOUGH: usize = 5;
 /// Calls of a PE by which two sides may differ by chance: what varies by more does not agree in two runs of each.
 const CLOSE: u64 = 4;
+/// Or one of so many calls, where what is asked depends on who came first: a table that PEs fill together is probed as
+/// often in two runs where they happened to fill it in the same order.
+const SHARE: u64 = 20;
 /// Bytes of a word that is asked for.
 const WORD: u64 = 8;
 
@@ -33,10 +36,12 @@ fn may_ask(op: &str, range: &Range) -> bool {
 }
 
 /// Whether two counts, of so many runs of each side at least, may differ only by how long something took: there are a
-/// few calls of each PE more or less, of as many bytes each. A loop that asks does so once at least: none is no chance.
+/// few calls of each PE or a few per cent more or less, of as many bytes each. A loop that asks does so once at least:
+/// none is no chance.
 pub fn is_chance(op: &str, base: &Range, new: &Range, runs: usize, pes: u32) -> bool {
     let (a, b) = (base.max, new.max);
-    let is_close = a.calls.abs_diff(b.calls) <= CLOSE * u64::from(pes.max(1));
+    let close = (CLOSE * u64::from(pes.max(1))).max(a.calls.max(b.calls) / SHARE);
+    let is_close = a.calls.abs_diff(b.calls) <= close;
     let are_alike = u128::from(a.bytes) * u128::from(b.calls) == u128::from(b.bytes) * u128::from(a.calls);
     runs < ENOUGH
         && a.calls > 0
@@ -98,6 +103,24 @@ mod tests {
         assert_eq!(verdict("shmem_long_g", [5, 50], 2), (Verdict::Regression, 1, 0));
         assert_eq!(verdict("shmem_long_g", [5, 6], ENOUGH), (Verdict::Regression, 1, 0));
         assert_eq!(verdict("shmem_long_p", [5, 6], 2), (Verdict::Regression, 1, 0));
+        // Probes of a table that three PEs fill together.
+        assert_eq!(verdict("shmem_ulong_g", [9215, 9383], 2), (Verdict::Ok, 0, 1));
+        assert_eq!(verdict("shmem_ulong_atomic_fetch", [9383, 9215], 2), (Verdict::Ok, 0, 1));
+        assert_eq!(verdict("shmem_ulong_g", [9215, 9383], ENOUGH), (Verdict::Regression, 1, 0));
+        assert_eq!(verdict("shmem_ulong_g", [9215, 9800], 2), (Verdict::Regression, 1, 0));
+    }
+
+    #[test]
+    fn how_many_runs_tell_is_said() {
+        let notes = |calls: [u64; 2]| {
+            let key = SiteKey { op: "shmem_long_g".to_owned(), ..SiteKey::default() };
+            let run = |calls| Run { sites: [(key.clone(), range(calls, 8).max)].into(), ..Run::default() };
+            let [base, new] = calls.map(run);
+            compare(&[&base, &base], &[&new, &new], false, &Rules::default()).notes
+        };
+        let said = "shmem_long_g may be called more or less often by chance: give five runs of each side";
+        assert_eq!(notes([100, 104]), [said]);
+        assert_eq!((notes([100, 100]), notes([100, 200])), (Vec::new(), Vec::new()));
     }
 
     #[test]

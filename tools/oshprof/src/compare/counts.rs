@@ -12,6 +12,7 @@ mod totals;
 
 use super::align::align;
 use super::asking;
+use super::carry::KINDS;
 use super::side::{Group, Side, Site, group};
 use super::{Amount, Range};
 pub use effects::set_effects;
@@ -103,6 +104,10 @@ pub struct Moved {
     pub from: Change,
     /// To there.
     pub to: Change,
+    /// So many calls
+    pub calls: i64,
+    /// and bytes.
+    pub bytes: i64,
 }
 
 /// The differences.
@@ -179,8 +184,8 @@ fn change(base: &Side, old: Option<&Site>, now: Option<&Site>) -> Change {
     let place = &site.key.place;
     Change {
         op: site.key.op.clone(),
-        site: Some(place.function.clone()),
-        ordinal: site.ordinal,
+        site: place.one_function().map(str::to_owned),
+        ordinal: place.one_function().map_or(0, |_| site.ordinal),
         region: site.key.region.clone(),
         shown: place.shown(),
         line: (place.line > 0).then(|| (place.file.clone(), place.line)),
@@ -218,11 +223,10 @@ fn outside_sites(base: &Side, new: &Side, changed: &[Change], varying: &[Change]
     let taken = algorithms::changed(&base.algorithms, &new.algorithms);
     rows.extend(taken.into_iter().map(|((op, name), old, now)| row(&op, format!("algorithm {name}"), old, now)));
     // Where no site tells of puts, whom they go to does.
-    const KINDS: [(&str, [Class; 2]); 3] =
-        [("put", [Class::Put, Class::Signal]), ("get", [Class::Get; 2]), ("amo", [Class::Amo; 2])];
+    const CLASSES: [[Class; 2]; KINDS.len()] = [[Class::Put, Class::Signal], [Class::Get; 2], [Class::Amo; 2]];
     let is_of = |change: &Change, classes: &[Class]| class_of(&change.op).is_some_and(|class| classes.contains(&class));
     for (key, old, now) in both(&base.pairs, &new.pairs) {
-        let (name, classes) = KINDS[usize::from(key.0)];
+        let (name, classes) = (KINDS[usize::from(key.0)], CLASSES[usize::from(key.0)]);
         let told = changed.iter().chain(varying).chain(&rows).any(|change| is_of(change, &classes));
         if !told && old.is_stable() && now.is_stable() {
             let to = if key.2 == u32::MAX { "others".to_owned() } else { format!("PE {}", key.2) };

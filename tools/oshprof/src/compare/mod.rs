@@ -10,6 +10,7 @@
 //! | `sampled` | routines of which samples have call sites: compared in all |
 //! | `align` | which call sites of the two programs correspond |
 //! | `counts` | the exact layer: what changed, what moved, what varies |
+//! | `carry` | counts of several commits: what later ones are held against |
 //! | `accept` | changes that `.pellucid-perf.toml` accepts until a date |
 //! | `metric` | times of runs, and what the statistics say of them |
 //! | `cause` | the difference in time, divided up so that the parts add up to it |
@@ -20,6 +21,7 @@
 pub mod accept;
 mod align;
 mod asking;
+pub mod carry;
 pub mod cause;
 pub mod counts;
 mod library;
@@ -69,6 +71,11 @@ impl Range {
             min: Amount { calls: range.min.calls.min(value.calls), bytes: range.min.bytes.min(value.bytes) },
             max: Amount { calls: range.max.calls.max(value.calls), bytes: range.max.bytes.max(value.bytes) },
         })
+    }
+
+    /// What is in one or the other.
+    pub fn or(&self, other: &Range) -> Range {
+        Range::of([self.min, self.max, other.min, other.max])
     }
 
     /// Whether all runs have the same.

@@ -10,6 +10,11 @@ use std::collections::HashMap;
 
 use pellucid_profile::report::{Frame, Symbols};
 
+/// What stands for the function of [`Place::all`].
+const ALL: &str = "*";
+/// What people are told of it.
+pub const ALL_PLACES: &str = "all places";
+
 /// A place in the source.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Place {
@@ -24,8 +29,21 @@ pub struct Place {
 }
 
 impl Place {
+    /// All places that call a routine.
+    pub fn all() -> Place {
+        Place { function: ALL.to_owned(), ..Place::default() }
+    }
+
+    /// The function, unless it is all of them.
+    pub fn one_function(&self) -> Option<&str> {
+        Some(self.function.as_str()).filter(|name| *name != ALL)
+    }
+
     /// For people.
     pub fn shown(&self) -> String {
+        if self.one_function().is_none() {
+            return ALL_PLACES.to_owned();
+        }
         let frame = Frame { function: self.function.clone(), file: self.file.clone(), line: self.line };
         if self.line > 0 { frame.shown() } else { self.function.clone() }
     }

@@ -14,7 +14,7 @@ use super::place::{Place, Places};
 use super::{Amount, library, remarks};
 
 /// A call site: routine, place, region.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SiteKey {
     /// C name of the routine; empty for calls that found no room in the table of sites.
     pub op: String,
@@ -49,11 +49,14 @@ pub struct Shape {
     pub level: i32,
 }
 
+/// What jobs have in common whose counts and times can be compared: PEs, PEs by host, profiling level.
+pub type Jobs<'s> = (u32, &'s [u32], i32);
+
 impl Shape {
-    /// Whether counts can be compared: all but the arguments is equal. Runs of one suite may have different ones, such
-    /// as where the output goes, only where somebody has given the suite its name.
-    pub fn is_like(&self, other: &Shape) -> bool {
-        (self.npes, &self.hosts, self.level) == (other.npes, &other.hosts, other.level)
+    /// All but the arguments. Runs of one suite may have different ones, such as where the output goes, only where
+    /// somebody has given the suite its name.
+    pub fn jobs(&self) -> Jobs<'_> {
+        (self.npes, &self.hosts, self.level)
     }
 }
 
@@ -109,6 +112,8 @@ const MOST_PAIRS: usize = 1 << 20;
 impl Run {
     /// The number of gets among the kinds of [`Run::pairs`].
     pub const GETS: u8 = 1;
+    /// How many there are.
+    pub const KINDS: usize = 3;
 
     /// Reads a profile.
     ///
@@ -191,10 +196,6 @@ impl Run {
         self.finalized = merged.pes.iter().filter(|pe| pe.progress == Progress::Finalized).count();
         self.doubts.extend(self.part().map(|part| format!("{dir}: {part}: the profile is part of a run")));
         self.doubts.extend(self.bad_status().map(|status| format!("{dir}: {status}")));
-        if !self.sampled_sites.is_empty() {
-            let text = format!("{}: they are compared in all (SHMEM_PROFILE_SITES=exact counts each)", self.sampled());
-            self.doubts.push(text);
-        }
         if self.sites.keys().any(|key| key.op.is_empty()) {
             self.doubts
                 .push(format!("{dir}: some calls found no room in the table of call sites: they are compared as one"));

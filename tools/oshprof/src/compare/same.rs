@@ -8,6 +8,15 @@ pub fn differences(runs: &[&Run], any_arguments: bool) -> Vec<String> {
     others.iter().flat_map(|run| pair_differences(first, run, any_arguments)).collect()
 }
 
+/// What is told of two programs, however they are written down: folders differ where versions are kept side by side. A
+/// name that no profile has kept tells nothing.
+pub fn two_programs(base: (&str, &str), new: (&str, &str)) -> Option<String> {
+    let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
+    let (old, now) = (name(base.1), name(new.1));
+    let are_two = old != now && !old.is_empty() && !now.is_empty();
+    are_two.then(|| format!("two programs: {} runs {old}, {} runs {now}", base.0, new.0))
+}
+
 fn pair_differences(first: &Run, run: &Run, any_arguments: bool) -> Vec<String> {
     let (a, b) = (&first.shape, &run.shape);
     let quoted = |arguments: &str| format!("`{arguments}`");
@@ -52,7 +61,7 @@ mod tests {
     fn runs_of_two_programs_are_told_apart_by_their_names_not_their_folders() {
         let of = |a: &str, b: &str| differences(&[&run(a, 2, ""), &run(b, 2, "")], false);
         assert_eq!(of("/old/heat", "./heat"), Vec::<String>::new());
-        assert_eq!(of("/tmp/gate-1/program-b", "/tmp/gate-1/program-b"), Vec::<String>::new());
+        assert_eq!(of("/tmp/gate-1/b/heat", "/tmp/gate-1/b/heat"), Vec::<String>::new());
         assert_eq!(of("", "heat"), Vec::<String>::new());
         assert_eq!(of("heat", "isx"), ["different programs: heat in heat-2, isx in isx-2"]);
     }

@@ -11,17 +11,24 @@ use super::place::Place;
 use super::run::{Run, SiteKey};
 
 /// The runs of both sides, comparable: each routine whose sites are sampled in one of them has one site in all. `None`
-/// where there is none.
-pub fn comparable(base: &[&Run], new: &[&Run]) -> Option<[Vec<Run>; 2]> {
+/// where there is none; else with a note that says so.
+pub fn comparable(base: &[&Run], new: &[&Run]) -> Option<([Vec<Run>; 2], String)> {
     let sampled: BTreeSet<String> = base.iter().chain(new).flat_map(|run| run.sampled_sites.iter().cloned()).collect();
-    (!sampled.is_empty()).then(|| [base, new].map(|runs| runs.iter().map(|run| in_all(run, &sampled)).collect()))
+    let names: Vec<&str> = sampled.iter().map(String::as_str).collect();
+    let note = format!(
+        "calls of {} by site and pair are those of samples: they are compared in all (SHMEM_PROFILE_SITES=exact counts \
+         each)",
+        names.join(", ")
+    );
+    let sides = || [base, new].map(|runs| runs.iter().map(|run| in_all(run, &sampled)).collect());
+    (!sampled.is_empty()).then(|| (sides(), note))
 }
 
 /// A run in which these routines have one site, outside of all regions, and nothing of its traffic by pair but who sent
 /// to whom.
 fn in_all(run: &Run, sampled: &BTreeSet<String>) -> Run {
     let of = |key: &SiteKey| match sampled.contains(&key.op) {
-        true => SiteKey { op: key.op.clone(), place: Place::default(), region: String::new() },
+        true => SiteKey { op: key.op.clone(), place: Place::all(), region: String::new() },
         false => key.clone(),
     };
     let kinds: BTreeSet<u8> = sampled.iter().filter_map(|name| kind(name)).collect();
@@ -84,7 +91,8 @@ mod tests {
         let sites = [("shmem_long_p", "a", 70), ("shmem_long_p", "b", 30), ("shmem_long_g", "a", 5)];
         let sampled = run(&sites, 99, &["shmem_long_p"]);
         assert!(comparable(&[&exact], &[&exact]).is_none());
-        let [base, new] = comparable(&[&exact], &[&sampled]).unwrap();
+        let ([base, new], note) = comparable(&[&exact], &[&sampled]).unwrap();
+        assert!(note.starts_with("calls of shmem_long_p by site and pair are those of samples: "), "{note}");
         assert_eq!((&base[0].sites, &base[0].pairs), (&new[0].sites, &new[0].pairs));
         assert_eq!(base[0].sites.values().map(|amount| amount.calls).collect::<Vec<_>>(), [5, 100]);
         assert_eq!(base[0].pairs.values().map(|amount| amount.calls).collect::<Vec<_>>(), [0, 5]);
@@ -92,6 +100,10 @@ mod tests {
         assert_eq!((base[0].keys.len(), base[0].cells.values().map(|cell| cell.ns).sum::<u64>()), (2, 1050));
         assert_eq!(compare(&[&exact], &[&sampled], false, &Rules::default()).verdict, Verdict::Ok);
         let more = run(&[("shmem_long_p", "a", 71), ("shmem_long_p", "b", 30), sites[2]], 99, &["shmem_long_p"]);
-        assert_eq!(compare(&[&exact], &[&more], false, &Rules::default()).verdict, Verdict::Regression);
+        let found = compare(&[&exact; 2], &[&more; 2], false, &Rules::default());
+        let [row] = &found.counts.changed[..] else { panic!("{:?}", found.counts) };
+        assert_eq!((found.verdict, row.key().as_str()), (Verdict::Regression, "shmem_long_p@*"));
+        assert_eq!((row.shown.as_str(), &row.site), ("all places", &None));
+        assert_eq!(found.notes, [note], "once, however many runs there are");
     }
 }

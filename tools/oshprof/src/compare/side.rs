@@ -73,6 +73,11 @@ impl Side {
     pub fn is_stable(&self, op: &str, range: &Range) -> bool {
         range.is_stable() && (self.runs > 1 || !asking::asks(op))
     }
+
+    /// Whether the calls of a routine in all are known; there may be none.
+    pub fn knows_total(&self, op: &str) -> bool {
+        self.totals.contains_key(op) || !self.sites.iter().any(|site| site.key.op == op)
+    }
 }
 
 /// Calls and bytes of each routine.

@@ -1,5 +1,7 @@
 //! A comparison as a whole, and what it comes to.
 
+use std::collections::BTreeSet;
+
 use super::accept::{self, Accept};
 use super::cause::{self, Causes};
 use super::counts::{self, Change, Counts, Effect};
@@ -156,9 +158,11 @@ pub struct Comparison {
 /// Compares runs; those with the same place in both lists are pairs where `paired` says so.
 pub fn compare(base: &[&Run], new: &[&Run], paired: bool, rules: &Rules) -> Comparison {
     match sampled::comparable(base, new) {
-        Some(sides) => {
+        Some((sides, note)) => {
             let [base, new] = sides.each_ref().map(|runs| runs.iter().collect::<Vec<_>>());
-            compare_runs(&base, &new, paired, rules)
+            let mut found = compare_runs(&base, &new, paired, rules);
+            found.notes.insert(0, note);
+            found
         }
         None => compare_runs(base, new, paired, rules),
     }
@@ -228,13 +232,11 @@ fn circumstances(found: &mut Comparison, base: &[&Run], new: &[&Run], paired: bo
     {
         found.notes.push(format!("the library differs as well: libsma build {a:.12} against {b:.12}"));
     }
-    if old.program() != now.program() {
-        found.notes.push(format!("two programs: base runs {}, new runs {}", old.program(), now.program()));
-    }
-    let hosts = |runs: &[&Run]| runs.iter().map(|run| run.job.host.clone()).collect::<std::collections::BTreeSet<_>>();
+    found.notes.extend(same::two_programs(("base", old.program()), ("new", now.program())));
+    let hosts = |runs: &[&Run]| runs.iter().map(|run| run.job.host.clone()).collect::<BTreeSet<_>>();
     let (old, now) = (hosts(base), hosts(new));
     if paired && old.is_disjoint(&now) {
-        let list = |hosts: std::collections::BTreeSet<String>| hosts.into_iter().collect::<Vec<_>>().join(", ");
+        let list = |hosts: BTreeSet<String>| hosts.into_iter().collect::<Vec<_>>().join(", ");
         let (old, now) = (list(old), list(now));
         found.notes.push(format!("base ran on {old}, new on {now}: times are of different machines"));
     }
@@ -262,11 +264,21 @@ pub fn exact(found: &mut Comparison, base: &mut Side, new: &mut Side, rules: &Ru
     found.counts = counts::compare(base, new);
     let ended = accept::apply(&rules.accepts, &mut found.counts, &accept::today());
     found.notes.extend(ended);
+    found.notes.extend(by_chance(&found.counts));
     if !found.counts.certain && base.runs + new.runs > 0 {
         found
             .notes
             .push("one run of a side: give two of each, so that what varies from run to run is known".to_owned());
     }
+}
+
+/// What may differ by chance, and what would tell.
+fn by_chance(counts: &Counts) -> Option<String> {
+    let agree = |change: &&Change| change.base.is_stable() && change.new.is_stable();
+    let ops: BTreeSet<&str> = counts.varying.iter().filter(agree).map(|change| change.op.as_str()).collect();
+    let names = ops.iter().copied().collect::<Vec<_>>().join(", ");
+    (!ops.is_empty())
+        .then(|| format!("{names} may be called more or less often by chance: give five runs of each side"))
 }
 
 fn lcm(a: u32, b: u32) -> u32 {
@@ -278,7 +290,7 @@ fn lcm(a: u32, b: u32) -> u32 {
 }
 
 /// Why two shapes cannot be compared.
-fn differs(base: &Shape, new: &Shape, rules: &Rules) -> Option<String> {
+pub fn differs(base: &Shape, new: &Shape, rules: &Rules) -> Option<String> {
     if base.npes != new.npes && !rules.scale {
         return Some(format!("{} PEs against {} (oshprof diff --scale compares calls by PE)", base.npes, new.npes));
     }

@@ -88,7 +88,7 @@ pub fn openmetrics(path: &Path, choice: &Choice) -> Result<String, String> {
             }
         }
     }
-    for finding in check::all(&store, &entries)?.into_iter().filter(|finding| !finding.is_suspected) {
+    for finding in check::all(&store, &entries)?.findings.into_iter().filter(|finding| !finding.is_suspected) {
         let kind = if finding.times.is_empty() { "counts" } else { "time" };
         for suite in std::iter::once(&finding.suite).chain(&finding.also) {
             *points.entry((labels(suite, &finding.branch), kind, finding.is_worse)).or_default() += 1;

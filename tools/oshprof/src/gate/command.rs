@@ -94,7 +94,8 @@ pub struct Program {
     /// As the shell runs it.
     shell: String,
     /// What stands for the program in it, as the shell's first parameter: a path needs no quotes there, whatever it is.
-    link: Option<PathBuf>,
+    /// With the word that it stands for.
+    link: Option<(PathBuf, String)>,
     folder: std::rc::Rc<Folder>,
     side: &'static str,
     runs: usize,
@@ -115,16 +116,31 @@ pub fn pair(base: &str, new: &str, folder: Folder, limit: u64) -> Result<[Progra
     };
     let mut programs = [program(base, "base"), program(new, "new")];
     if let Some(words) = different_programs(base, new) {
-        for ((program, word), side) in programs.iter_mut().zip(words).zip(["b", "n"]) {
-            let link = folder.path.join(format!("program-{side}"));
+        let links = links(&folder.path, words.each_ref().map(Path::new));
+        for ((program, word), link) in programs.iter_mut().zip(words).zip(links) {
             let target = fs::canonicalize(&word).map_err(|error| Failure::File(word.clone().into(), error))?;
-            let _ = fs::remove_file(&link);
-            std::os::unix::fs::symlink(target, &link).map_err(|error| Failure::File(link.clone(), error))?;
+            let made = || {
+                link.parent().map_or(Ok(()), fs::create_dir_all)?;
+                let _ = fs::remove_file(&link);
+                std::os::unix::fs::symlink(target, &link)
+            };
+            made().map_err(|error| Failure::File(link.clone(), error))?;
             program.shell = with_parameter(&program.line, &word);
-            program.link = Some(link);
+            program.link = Some((link, word));
         }
     }
     Ok(programs)
+}
+
+/// Where two programs are started from, at paths of equal length and by the names that they have: a profile that is
+/// kept is that of the program, not of its link.
+fn links(folder: &Path, programs: [&Path; 2]) -> [PathBuf; 2] {
+    let names = programs.map(|program| program.file_name().unwrap_or_default());
+    let longest = names[0].len().max(names[1].len());
+    let link = |(name, side): (&std::ffi::OsStr, char)| {
+        folder.join(format!("{side}{}", "-".repeat(longest - name.len()))).join(name)
+    };
+    [link((names[0], 'b')), link((names[1], 'n'))]
 }
 
 /// The word in which two plain commands differ, where it is a program in both. Other files keep their names, which say
@@ -177,7 +193,7 @@ impl Program {
         }
         let mut child = Command::new("/bin/sh")
             .args(["-c", &self.shell, "/bin/sh"])
-            .args(&self.link)
+            .args(self.link.as_ref().map(|(link, _)| link))
             .env("SHMEM_PROFILE_DIR", &profile)
             // Counts are compared one by one.
             .env("SHMEM_PROFILE_SITES", "exact")
@@ -199,7 +215,13 @@ impl Program {
             let why = "it started more than one job, and one would be compared: a gate is for each";
             return Err(Failure::Other(format!("`{}`: {why}", self.line)));
         }
-        let run = Run::read(&profile, places).map_err(|why| Failure::Profile(self.line.clone(), why))?;
+        let mut run = Run::read(&profile, places).map_err(|why| Failure::Profile(self.line.clone(), why))?;
+        if let Some((link, word)) = &self.link
+            && Path::new(&run.job.program) == link
+        {
+            // It is told as it was given.
+            run.job.program.clone_from(word);
+        }
         if !self.folder.is_kept {
             let _ = fs::remove_dir_all(&profile);
         }
@@ -276,6 +298,15 @@ mod tests {
     }
 
     #[test]
+    fn programs_keep_their_names_at_paths_of_equal_length() {
+        let of = |base: &str, new: &str| links(Path::new("/gate"), [base, new].map(Path::new));
+        assert_eq!(of("old/heat", "./heat"), ["/gate/b/heat", "/gate/n/heat"].map(PathBuf::from));
+        let [base, new] = of("./heat", "./heat_new");
+        assert_eq!([&base, &new], ["/gate/b----/heat", "/gate/n/heat_new"].map(Path::new).each_ref());
+        assert_eq!(base.as_os_str().len(), new.as_os_str().len());
+    }
+
+    #[test]
     fn files_that_are_no_programs_keep_their_names() {
         let folder = std::env::temp_dir().join(format!("oshprof-gate-files-{}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
@@ -305,7 +336,8 @@ mod tests {
             fs::create_dir_all(&kept).unwrap();
             let programs = pair("/bin/true", "/bin/sleep", Folder::new(Some(&kept)).unwrap(), 10);
             let [mut base, _] = programs.unwrap_or_else(|error| panic!("{}: {error}", kept.display()));
-            let link = base.link.clone().expect("both are programs");
+            let (link, _) = base.link.clone().expect("both are programs");
+            assert_eq!(link.file_name(), Some(std::ffi::OsStr::new("true")));
             assert_eq!(fs::canonicalize(&link).unwrap(), fs::canonicalize("/bin/true").unwrap());
             // It is run, and as it is no program of OpenSHMEM it leaves no profile.
             let debug = crate::resolve::Resolver::default();

@@ -1,17 +1,20 @@
 //! Which commit changed what. Counts are a list of steps: equal or not. Times need statistics: change points that a
 //! permutation test confirms, and what the last two runs suggest.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use serde_json::{Value, json};
 
 use super::store::{Entry, Store};
 use super::{of_branch, short, together};
-use crate::compare::counts::{self, Change, Effect};
+use crate::compare::counts::Change;
 use crate::compare::metric;
+use crate::compare::run::Jobs;
 use crate::outline::{amounts, percent, place};
 use crate::stats::divisive::{ChangePoint, SHORTEST, change_points};
 use crate::stats::median;
+
+mod steps;
 
 /// The least change of a time that is told: 2 %.
 const MIN_EFFECT: f64 = 0.02;
@@ -19,17 +22,25 @@ const MIN_EFFECT: f64 = 0.02;
 const WILD: f64 = 5.0;
 
 /// What a commit did.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Finding {
     /// The series: what the runs are compared with,
     pub suite: String,
     /// and their branch, which may be empty.
     pub branch: String,
+    /// The jobs of the series that it is of, as ` on 4 PEs`; empty where all are alike.
+    pub on: String,
+    /// PEs of a job.
+    pub npes: u32,
     /// The first commit with it.
     pub commit: String,
     /// The commit of the run before.
     pub before: String,
-    /// Runs of the series after it, on whatever machine.
+    /// From which commit on counts varied from run to run, where they did between the two.
+    pub varied_since: Option<String>,
+    /// The first commit without it again.
+    pub until: Option<String>,
+    /// Commits of the series after it, on whatever machine.
     pub age: usize,
     /// Whether it got worse.
     pub is_worse: bool,
@@ -46,6 +57,25 @@ pub struct Finding {
 }
 
 impl Finding {
+    /// Whether it is a regression that still stands.
+    pub fn fails(&self) -> bool {
+        self.is_worse && !self.is_suspected && self.until.is_none()
+    }
+
+    /// Makes it one of another series, too, or of other jobs of its own.
+    pub fn join(&mut self, suite: String, on: String) {
+        if suite != self.suite {
+            self.also.extend(Some(suite).filter(|suite| !self.also.contains(suite)));
+        } else if !self.on.ends_with(&on) {
+            self.on.push_str(&on);
+        }
+    }
+
+    /// Whether it is of these jobs of its series.
+    pub fn is_on(&self, on: &str) -> bool {
+        self.on.contains(on)
+    }
+
     /// For people.
     pub fn text(&self) -> String {
         let what = match (self.is_suspected, self.is_worse) {
@@ -57,12 +87,21 @@ impl Finding {
             self.times.iter().map(|(name, effect)| format!("{name} {}", percent(*effect))).collect();
         parts.extend(self.changes.iter().map(|c| format!("{} at {}: {}", c.op, place(c), amounts(c))));
         if !self.groups.is_empty() {
-            parts.push(format!("counts of {} (their tables are gone from the store)", self.groups.join(", ")));
+            parts.push(format!(
+                "counts of {} (their tables are gone from the store, or are others)",
+                self.groups.join(", ")
+            ));
         }
         let (commit, before) = (short(&self.commit), short(&self.before));
+        let when = match &self.until {
+            Some(until) => format!("from {commit} to {}", short(until)),
+            None => format!("since {commit}"),
+        };
+        let varied =
+            self.varied_since.as_ref().map(|from| format!("; it varied from run to run from {} on", short(from)));
         let also: String = self.also.iter().map(|suite| format!(", `{suite}`")).collect();
-        let of = of_branch(&self.branch);
-        format!("{what} since {commit} (before: {before}) in `{}`{also}{of}: {}", self.suite, parts.join("; "))
+        let series = format!("`{}`{}{also}{}", self.suite, self.on, of_branch(&self.branch));
+        format!("{what} {when} (before: {before}{}) in {series}: {}", varied.unwrap_or_default(), parts.join("; "))
     }
 
     /// For programs.
@@ -76,84 +115,92 @@ impl Finding {
         };
         let time = |(name, effect): &(String, f64)| json!({ "name": name, "ratio": effect.exp() });
         json!({
-            "suite": self.suite, "branch": self.branch, "also": self.also, "groups": self.groups,
-            "commit": self.commit, "before": self.before, "age": self.age,
-            "regression": self.is_worse, "suspected": self.is_suspected, "text": self.text(),
+            "suite": self.suite, "branch": self.branch, "pes": self.npes, "also": self.also, "groups": self.groups,
+            "commit": self.commit, "before": self.before, "varied_since": self.varied_since, "until": self.until,
+            "age": self.age, "regression": self.is_worse, "suspected": self.is_suspected, "fails": self.fails(),
+            "text": self.text(),
             "counts": self.changes.iter().map(change).collect::<Vec<_>>(),
             "metrics": self.times.iter().map(time).collect::<Vec<_>>(),
         })
     }
 }
 
-/// All findings of these entries of a store, series by series, oldest first. Commits of two branches are no sequence:
-/// each branch has series of its own.
+/// What a store tells.
+#[derive(Clone, Debug, Default)]
+pub struct Checked {
+    /// Series by series, oldest first.
+    pub findings: Vec<Finding>,
+    /// What to know before trusting them.
+    pub notes: Vec<String>,
+}
+
+/// All that these entries of a store tell. Commits of two branches are no sequence: each branch has series of its own.
 ///
 /// # Errors
 /// What could not be read.
-pub fn all(store: &Store, entries: &[Entry]) -> Result<Vec<Finding>, String> {
+pub fn all(store: &Store, entries: &[Entry]) -> Result<Checked, String> {
     let mut all: BTreeMap<(&str, &str), Vec<&Entry>> = BTreeMap::new();
     entries.iter().for_each(|entry| all.entry((&entry.suite, &entry.branch)).or_default().push(entry));
-    let (mut findings, mut of_times) = (Vec::new(), Vec::new());
+    let (mut checked, mut of_times) = (Checked::default(), Vec::new());
     for series in all.values() {
-        findings.extend(steps(store, series)?);
-        let mut machines: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-        series.iter().enumerate().for_each(|(at, entry)| machines.entry(&entry.machine).or_default().push(at));
-        for places in machines.values() {
-            let of_machine: Vec<&Entry> = places.iter().map(|&at| series[at]).collect();
-            for mut finding in times(&of_machine) {
-                // How old it is depends on all runs: a kind of machine that is gone has no later ones.
-                finding.age = series.len() - 1 - places[places.len() - 1 - finding.age];
-                of_times.push(together::Seen::new(finding, &of_machine));
+        let ages = ages(series);
+        let age = |finding: &Finding| ages.get(finding.commit.as_str()).copied().unwrap_or(0);
+        for (on, entries) in by_jobs(series) {
+            let Checked { findings, notes } = steps::find(store, &entries, &on)?;
+            checked.findings.extend(findings.into_iter().map(|found| Finding { age: age(&found), ..found }));
+            checked.notes.extend(notes);
+            let mut machines: BTreeMap<&str, Vec<&Entry>> = BTreeMap::new();
+            entries.into_iter().for_each(|entry| machines.entry(&entry.machine).or_default().push(entry));
+            for entries in machines.values() {
+                for found in times(entries) {
+                    let found = Finding { age: age(&found), on: on.clone(), ..found };
+                    of_times.push(together::Seen::new(found, entries));
+                }
             }
         }
     }
-    findings.extend(together::merge(of_times));
-    Ok(findings)
+    checked.findings.extend(together::merge(of_times));
+    Ok(checked)
 }
 
-/// Where counts changed.
-fn steps(store: &Store, entries: &[&Entry]) -> Result<Vec<Finding>, String> {
-    let mut findings = Vec::new();
-    for (at, pair) in entries.windows(2).enumerate() {
-        if pair[0].counts == pair[1].counts || !pair[0].shape.is_like(&pair[1].shape) {
-            continue;
-        }
-        let (mut changes, mut groups) = (Vec::new(), Vec::new());
-        match store.side(pair[0]).and_then(|old| Ok((old, store.side(pair[1])?))) {
-            Ok((old, now)) => changes = counts::compare(&old, &now).changed,
-            Err(_) if pair.iter().all(|entry| !entry.groups.is_empty()) => groups = other_groups(pair[0], pair[1]),
-            Err(why) => return Err(why),
-        }
-        if changes.is_empty() && groups.is_empty() {
-            continue;
-        }
-        findings.push(Finding {
-            suite: pair[1].suite.clone(),
-            branch: pair[1].branch.clone(),
-            commit: pair[1].commit.clone(),
-            before: pair[0].commit.clone(),
-            age: entries.len() - at - 2,
-            is_worse: changes.iter().any(|change| change.effect == Effect::Worse),
-            is_suspected: false,
-            changes,
-            groups,
-            also: Vec::new(),
-            times: Vec::new(),
-        });
+/// How many commits of a series came after each, whatever they ran on: a kind of job or of machine that is gone has no
+/// later ones.
+fn ages<'e>(series: &[&'e Entry]) -> BTreeMap<&'e str, usize> {
+    let mut commits: Vec<&str> = Vec::new();
+    let mut seen = HashSet::new();
+    commits.extend(series.iter().map(|entry| entry.commit.as_str()).filter(|commit| seen.insert(*commit)));
+    commits.into_iter().rev().enumerate().map(|(age, commit)| (commit, age)).collect()
+}
+
+/// The runs of a series by what jobs they are of, with what names these: others have other counts, and other times.
+pub fn by_jobs<'e>(series: &[&'e Entry]) -> Vec<(String, Vec<&'e Entry>)> {
+    let mut all: BTreeMap<Jobs<'e>, Vec<&Entry>> = BTreeMap::new();
+    series.iter().for_each(|entry| all.entry(entry.shape.jobs()).or_default().push(entry));
+    let names: Vec<String> = all.keys().map(|jobs| on(jobs, all.keys())).collect();
+    names.into_iter().zip(all.into_values()).collect()
+}
+
+/// What tells these jobs from the others of their series.
+fn on<'j>(job: &Jobs<'_>, all: impl Iterator<Item = &'j Jobs<'j>> + Clone) -> String {
+    let (npes, hosts, level) = job;
+    if all.clone().count() == 1 {
+        return String::new();
     }
-    Ok(findings)
-}
-
-/// Parts of the counts whose hashes differ.
-fn other_groups(old: &Entry, now: &Entry) -> Vec<String> {
-    let names: std::collections::BTreeSet<&String> = old.groups.keys().chain(now.groups.keys()).collect();
-    names.into_iter().filter(|name| old.groups.get(*name) != now.groups.get(*name)).cloned().collect()
+    let plural = if *npes == 1 { "" } else { "s" };
+    let mut text = format!(" on {npes} PE{plural}");
+    if all.clone().any(|other| other.0 == *npes && other.1 != *hosts) {
+        text.push_str(&format!(" by host {hosts:?}"));
+    }
+    if all.clone().any(|other| other.0 == *npes && other.2 != *level) {
+        text.push_str(&format!(" at level {level}"));
+    }
+    text
 }
 
 /// Runs of a series in which changes of times are looked for, the newest: the work grows with their square.
 const LONGEST: usize = 200;
 
-/// Where times changed: metrics that change at the same run are one finding, as old as there are runs after it here.
+/// Where times changed: metrics that change at the same run are one finding.
 pub fn times(entries: &[&Entry]) -> Vec<Finding> {
     let entries = &entries[entries.len().saturating_sub(LONGEST)..];
     let mut names: Vec<&String> = entries.iter().flat_map(|entry| entry.metrics.keys()).collect();
@@ -190,15 +237,13 @@ pub fn times(entries: &[&Entry]) -> Vec<Finding> {
         Finding {
             suite: entries[at].suite.clone(),
             branch: entries[at].branch.clone(),
+            npes: entries[at].shape.npes,
             commit: entries[at].commit.clone(),
             before: entries[at.saturating_sub(1)].commit.clone(),
-            age: entries.len() - at - 1,
             is_worse: is_worse(&times),
             is_suspected,
-            changes: Vec::new(),
-            groups: Vec::new(),
-            also: Vec::new(),
             times,
+            ..Finding::default()
         }
     };
     found.into_iter().map(finding).collect()

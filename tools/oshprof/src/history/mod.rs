@@ -59,8 +59,8 @@ add:
 
 list, check:
   --json          for scripts
-  --last N        check: only what the last N runs of a series brought is a
-                  failure, on whatever machine they were (default 10)
+  --last N        check: only what the last N commits of a series brought is a
+                  failure, on whatever machine they ran (default 10)
 
 Exit status: 0 no regression, 1 something could not be read or written, 2 wrong
 usage, 3 check: a regression.
@@ -256,14 +256,16 @@ pub fn of_branch(branch: &str) -> String {
 }
 
 fn check_all(store: &Store, entries: &[store::Entry], last: usize, json: bool) -> Result<ExitCode, String> {
-    let findings = check::all(store, entries)?;
-    let fails = findings.iter().any(|finding| finding.is_worse && !finding.is_suspected && finding.age < last);
+    let check::Checked { findings, notes } = check::all(store, entries)?;
+    let fails = findings.iter().any(|finding| finding.fails() && finding.age < last);
     let verdict = if fails { "regression" } else { "ok" };
     let text = if json {
         let list: Vec<_> = findings.iter().map(check::Finding::to_json).collect();
-        format!("{:#}\n", serde_json::json!({ "schema_version": 1, "verdict": verdict, "findings": list }))
+        let all = serde_json::json!({ "schema_version": 1, "verdict": verdict, "findings": list, "notes": notes });
+        format!("{all:#}\n")
     } else {
         let mut out: String = findings.iter().map(|finding| shown_text(&finding.text()).add_line()).collect();
+        out.extend(notes.iter().map(|note| shown_text(&format!("note: {note}")).add_line()));
         let plural = if findings.len() == 1 { "" } else { "s" };
         out.push_str(&format!("{verdict}: {} finding{plural}\n", findings.len()));
         out

@@ -18,16 +18,30 @@ const HEIGHT: f64 = 150.0;
 /// Runs in a chart, the newest.
 const LONGEST: usize = 400;
 
+/// Runs that a chart has in common: suite, branch, jobs, machine.
+type Series<'e> = (&'e str, &'e str, String, &'e str);
+
+fn series(entries: &[Entry]) -> BTreeMap<Series<'_>, Vec<&Entry>> {
+    let mut all: BTreeMap<(&str, &str), Vec<&Entry>> = BTreeMap::new();
+    entries.iter().for_each(|entry| all.entry((&entry.suite, &entry.branch)).or_default().push(entry));
+    let mut series: BTreeMap<Series<'_>, Vec<&Entry>> = BTreeMap::new();
+    for ((suite, branch), entries) in all {
+        for (on, entries) in check::by_jobs(&entries) {
+            for entry in entries {
+                series.entry((suite, branch, on.clone(), &entry.machine)).or_default().push(entry);
+            }
+        }
+    }
+    series
+}
+
 /// The page.
 ///
 /// # Errors
 /// What could not be read.
 pub fn page(store: &Store, entries: &[Entry]) -> Result<String, String> {
-    let findings = check::all(store, entries)?;
-    let mut series: BTreeMap<(&str, &str, &str), Vec<&Entry>> = BTreeMap::new();
-    for entry in entries {
-        series.entry((&entry.suite, &entry.branch, &entry.machine)).or_default().push(entry);
-    }
+    let check::Checked { findings, notes } = check::all(store, entries)?;
+    let series = series(entries);
     let mut out = begin("History");
     let runs: usize = series.values().map(Vec::len).sum();
     let plural = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
@@ -44,15 +58,19 @@ pub fn page(store: &Store, entries: &[Entry]) -> Result<String, String> {
         out.push_str("<p class=\"empty\">No commit changed communication or times.</p>");
     }
     for finding in &findings {
-        let class = if finding.is_worse { " class=\"bad\"" } else { "" };
+        let class = if finding.is_worse && finding.until.is_none() { " class=\"bad\"" } else { "" };
         let _ = write!(out, "<div class=\"finding\"><p{class}>{}</p></div>", escape(&finding.text()));
     }
+    for note in &notes {
+        let _ = write!(out, "<p class=\"note\">{}</p>", escape(note));
+    }
     out.push_str("</section>\n");
-    for (&(suite, branch, machine), entries) in &series {
+    for ((suite, branch, on, machine), entries) in &series {
         let _ = write!(
             out,
-            "<section><h2>{}{}</h2><p class=\"hint\">{}{}</p><div class=\"charts\">",
+            "<section><h2>{}{}{}</h2><p class=\"hint\">{}{}</p><div class=\"charts\">",
             escape(suite),
+            escape(on),
             escape(&of_branch(branch)),
             escape(machine),
             if machine.is_empty() {
@@ -66,7 +84,8 @@ pub fn page(store: &Store, entries: &[Entry]) -> Result<String, String> {
         names.dedup();
         names.sort_by_key(|name| PRIMARY.iter().position(|known| known == name).unwrap_or(PRIMARY.len()));
         let is_of = |finding: &&Finding| {
-            finding.branch == branch && (finding.suite == suite || finding.also.iter().any(|also| also == suite))
+            let is_also = || finding.also.iter().any(|also| also == suite);
+            finding.branch == *branch && (finding.suite == *suite && finding.is_on(on) || is_also())
         };
         let of: Vec<&Finding> = findings.iter().filter(is_of).collect();
         let entries = &entries[entries.len().saturating_sub(LONGEST)..];

@@ -135,7 +135,8 @@ impl Store {
 
     fn write_counts(&self, hash: &str, text: &str) -> Result<(), String> {
         let path = self.path.join("counts").join(format!("{hash}.json"));
-        if path.exists() {
+        // One that was damaged is written anew.
+        if fs::read(&path).is_ok_and(|known| known == text.as_bytes()) {
             return Ok(());
         }
         let written = self.dir("counts")?.replace_for_good(format!("{hash}.json"), text.as_bytes());
@@ -215,6 +216,10 @@ impl Store {
     pub fn side(&self, entry: &Entry) -> Result<Side, String> {
         let path = self.path.join("counts").join(format!("{}.json", entry.counts));
         let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        // Another table would say that communication changed.
+        if hash(text.as_bytes()) != entry.counts {
+            return Err(format!("{}: is not what was written there: its hash is another", path.display()));
+        }
         let value: Value = serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))?;
         let mut side = table::side(&value).ok_or_else(|| format!("{}: is no table of counts", path.display()))?;
         side.runs = entry.runs as usize;

@@ -75,8 +75,8 @@ pub fn merge(mut seen: Vec<Seen>) -> Vec<Finding> {
         match heads.iter().copied().find(|&head| seen[head].is_like(&seen[at])) {
             None => heads.push(at),
             Some(head) => {
-                let suite = seen[at].finding.suite.clone();
-                seen[head].finding.also.push(suite);
+                let Finding { suite, on, .. } = seen[at].finding.clone();
+                seen[head].finding.join(suite, on);
             }
         }
     }

@@ -32,7 +32,7 @@ pub fn end() -> String {
 /// What pages of comparisons have beside those of profiles.
 const STYLE: &str = "
 .bad{color:var(--warm)}.good{color:var(--acc2)}.verdict{font-size:1.15rem;margin:.4rem 0 1rem}
-td.wide{white-space:normal}
+td.wide{white-space:normal}th{cursor:default}th.n{text-align:right}
 .line{fill:none;stroke:var(--acc);stroke-width:2}.axis{stroke:var(--line)}.cut{stroke:var(--warm);stroke-dasharray:4 3}
 .step{stroke:var(--acc2);stroke-width:2.5}.counts{stroke:var(--dim);stroke-dasharray:2 3}
 .dot{fill:var(--acc)}.dot.bad{fill:var(--warm)}.dot.good{fill:var(--acc2)}.base{fill:var(--dim);opacity:.55}
@@ -76,13 +76,23 @@ fn list(out: &mut String, title: &str, rows: impl Iterator<Item = String>) {
 }
 
 fn table(out: &mut String, titles: &[&str], rows: &[Vec<String>]) {
+    // A column of numbers, with its title, stands at the right.
+    let class = |at: usize| {
+        let mut cells = rows.iter().filter_map(|row| row.get(at)).filter(|cell| !cell.is_empty()).peekable();
+        if cells.peek().is_some() && cells.all(|cell| is_number(cell)) { "n" } else { "wide" }
+    };
+    let classes: Vec<&str> = (0..titles.len()).map(class).collect();
     out.push_str("<div class=\"scroll\"><table><thead><tr>");
-    titles.iter().for_each(|title| out.push_str(&format!("<th>{}</th>", escape(title))));
+    for (title, class) in titles.iter().zip(&classes) {
+        let _ = write!(out, "<th class=\"{class}\">{}</th>", escape(title));
+    }
     out.push_str("</tr></thead><tbody>\n");
     for row in rows {
-        let class = |cell: &str| if is_number(cell) { "n" } else { "wide" };
-        let cells: String =
-            row.iter().map(|cell| format!("<td class=\"{}\">{}</td>", class(cell), escape(cell))).collect();
+        let cells: String = row
+            .iter()
+            .zip(&classes)
+            .map(|(cell, class)| format!("<td class=\"{class}\">{}</td>", escape(cell)))
+            .collect();
         let _ = writeln!(out, "<tr>{cells}</tr>");
     }
     out.push_str("</tbody></table></div>\n");
@@ -106,7 +116,8 @@ fn communication(out: &mut String, found: &Comparison) {
     let mut rows: Vec<Vec<String>> = counts.changed.iter().map(|change| row(word(change), change)).collect();
     rows.extend(counts.varying.iter().map(|change| row("varying", change)));
     rows.extend(counts.moved.iter().map(|moved| {
-        vec!["moved".into(), moved.to.op.clone(), place(&moved.to), format!("from {}", place(&moved.from))]
+        let from = format!("{} calls from {}", moved.calls, place(&moved.from));
+        vec!["moved".into(), moved.to.op.clone(), place(&moved.to), from]
     }));
     out.push_str("<section><h2>Communication</h2>");
     if rows.is_empty() {
@@ -307,4 +318,23 @@ fn routines(runs: &[&Run]) -> BTreeMap<String, Routine> {
         sums.entry(routine.name.clone()).and_modify(|sum| sum.merge(routine)).or_insert_with(|| routine.clone());
     }
     sums
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_of_numbers_stand_right_with_their_titles() {
+        let mut out = String::new();
+        let row = |cells: [&str; 3]| cells.map(str::to_owned).to_vec();
+        table(&mut out, &["time", "base", "note"], &[row(["run", "1.2 ms", ""]), row(["waiting", "", "7 of 9 pairs"])]);
+        assert!(
+            out.contains("<th class=\"wide\">time</th><th class=\"n\">base</th><th class=\"wide\">note</th>"),
+            "{out}"
+        );
+        assert!(out.contains("<td class=\"n\">1.2 ms</td><td class=\"wide\"></td>"), "{out}");
+        // Nothing happens where one is clicked at.
+        assert!(STYLE.contains("th{cursor:default}"));
+    }
 }

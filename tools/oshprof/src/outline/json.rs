@@ -103,8 +103,8 @@ fn moved(moved: &Moved) -> Value {
         "op": moved.to.op,
         "from": { "site": moved.from.site, "shown": moved.from.shown, "region": moved.from.region },
         "to": { "site": moved.to.site, "shown": moved.to.shown, "region": moved.to.region },
-        "calls": moved.to.delta().0,
-        "bytes": moved.to.delta().1,
+        "calls": moved.calls,
+        "bytes": moved.bytes,
     })
 }
 

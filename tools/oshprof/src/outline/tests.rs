@@ -71,6 +71,35 @@ fn a_test_report_is_xml() {
     assert_eq!((tags, report.matches('>').count()), (9, 9), "{report}");
 }
 
+fn tested(finding: TestResult, p: f64) -> Tested {
+    Tested {
+        finding,
+        pairs: 10,
+        effect: 0.0,
+        interval: (-0.1, 0.1),
+        p,
+        p_faster: 1.0,
+        p_below: 1.0,
+        alpha: 0.05,
+        noise: 0.1,
+    }
+}
+
+/// That a difference is below what matters is no lack of one.
+#[test]
+fn what_is_below_the_least_effect_is_said_to_be() {
+    let page = |finding| {
+        let sides = [vec![100e6; 10], vec![101e6; 10]];
+        let tested = Some(tested(finding, 0.0001));
+        let run = Metric { name: "run".into(), primary: true, sides, tested, ..Metric::default() };
+        let found = Comparison { metrics: vec![run], min_effect: 0.02, ..Comparison::default() };
+        text::page(&found)
+    };
+    let (below, open) = (page(TestResult::NoEffect), page(TestResult::Open));
+    assert!(below.contains("vs base below 2 %") && !below.contains("vs base ~"), "{below}");
+    assert!(open.contains("vs base ~") && !open.contains("vs base below"), "{open}");
+}
+
 #[test]
 fn what_fails_the_gate_fails_in_the_test_report() {
     let more = comparison(1).counts.changed;
@@ -79,17 +108,7 @@ fn what_fails_the_gate_fails_in_the_test_report() {
     (found.counts.varying, found.counts.compared) = (more, 1);
     assert!(junit::report(&found).contains("tests=\"1\" failures=\"1\""));
     assert_eq!(super::headline(&found), "regression: more of the communication that varies from run to run");
-    let tested = Tested {
-        finding: TestResult::Open,
-        pairs: 10,
-        effect: 0.0,
-        interval: (-0.1, 0.1),
-        p: 1.0,
-        p_faster: 1.0,
-        p_below: 1.0,
-        alpha: 0.05,
-        noise: 0.1,
-    };
+    let tested = tested(TestResult::Open, 1.0);
     for (exit, counted) in [(0, "failures=\"0\" skipped=\"1\""), (4, "failures=\"1\" skipped=\"0\"")] {
         let run = Metric { name: "run".into(), primary: true, tested: Some(tested), ..Metric::default() };
         let found = Comparison { verdict: Verdict::Inconclusive, exit, metrics: vec![run], ..Comparison::default() };

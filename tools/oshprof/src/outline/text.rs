@@ -9,6 +9,7 @@ use super::{amounts, headline, percent, place, sentence, signed_time, unseen};
 use crate::compare::counts::{Change, Effect};
 use crate::compare::metric::Metric;
 use crate::compare::verdict::{Comparison, SideSummary};
+use crate::stats::sequence::TestResult;
 
 /// Causes that are shown.
 const CAUSES: usize = 10;
@@ -62,7 +63,7 @@ fn communication(out: &mut String, found: &Comparison) {
     }
     for moved in &counts.moved {
         let (from, to) = (place(&moved.from), place(&moved.to));
-        let text = format!("{}: moved from {from} to {to}, {} calls", moved.to.op, moved.to.delta().0);
+        let text = format!("{}: moved from {from} to {to}, {} calls", moved.to.op, moved.calls);
         let _ = writeln!(out, "  ~ {}", shown_text(&text));
     }
     for change in &counts.varying {
@@ -122,7 +123,7 @@ fn times(out: &mut String, found: &Comparison) {
              each)."
         );
     } else {
-        out.push_str("* decides. ~: no difference that the test sees. library, waiting: as a share of the run.\n");
+        out.push_str("* decides. ~: not known. library, waiting: as a share of the run.\n");
         for text in
             found.metrics.iter().filter(|m| m.primary && m.verdict() == "inconclusive").filter_map(|m| unseen(m, found))
         {
@@ -143,14 +144,23 @@ fn cells(metric: &Metric, found: &Comparison) -> Vec<Cell> {
             (ratio, "-".to_owned(), format!("n={}", runs(found)))
         }
         Some(t) => {
-            let shown = matches!(metric.verdict(), "slower" | "faster");
-            let versus = if shown { percent(t.effect) } else { "~".to_owned() };
+            let versus = match t.finding {
+                TestResult::Slower | TestResult::Faster => percent(t.effect),
+                TestResult::NoEffect => format!("below {}", share(found.min_effect)),
+                TestResult::Open => "~".to_owned(),
+            };
             let p = format!("p={:.4} n={}", t.p.min(t.p_faster), t.pairs);
             (versus, format!("{} to {}", percent(t.interval.0), percent(t.interval.1)), p)
         }
     };
     let name = shown_text(&metric.name);
     vec![format!("{name}{star}").into(), side(base).into(), side(new).into(), versus.into(), interval.into(), p.into()]
+}
+
+/// A share in per cent, with no more digits than it has.
+fn share(share: f64) -> String {
+    let percent = (1e4 * share).round() / 1e2;
+    format!("{percent} %")
 }
 
 /// How many runs the sides have: one number where it is one.

@@ -88,9 +88,9 @@ impl Page {
 
     /// Of all PEs.
     pub(super) fn mean(&self) -> Shares {
-        let mean = |of: fn(&Shares) -> f64| {
-            self.pes.iter().map(|pe| of(&pe.shares)).sum::<f64>() / self.pes.len().max(1) as f64
-        };
+        // The sum of no numbers is -0.0, which would be shown with its sign.
+        let sum = |of: fn(&Shares) -> f64| self.pes.iter().map(|pe| of(&pe.shares)).fold(0.0, |sum, one| sum + one);
+        let mean = |of| sum(of) / self.pes.len().max(1) as f64;
         Shares {
             computing: mean(|s| s.computing),
             waiting: mean(|s| s.waiting),
@@ -175,6 +175,13 @@ fn state(pe: &PeNow, symbols: &dyn Symbols) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_mean_of_no_pes_has_no_sign() {
+        let page = Page { title: String::new(), since_ns: 0, pes: Vec::new(), routines: Vec::new() };
+        let Shares { computing, waiting, transferring } = page.mean();
+        assert!([computing, waiting, transferring].iter().all(|share| share.is_sign_positive()));
+    }
 
     #[test]
     fn parts_of_an_interval_come_to_all_of_it() {

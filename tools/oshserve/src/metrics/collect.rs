@@ -82,28 +82,30 @@ pub struct View<'a> {
     pub top: usize,
 }
 
-/// Sums of one operation.
+/// Sums of one operation, or of several.
 #[derive(Clone, Debug, Default)]
 struct OpSum {
     moves: bool,
     has_peer: bool,
     calls: [u64; DISTANCES],
+    /// Of what moves data: the bytes of a call of `shmem_malloc` go nowhere.
     bytes: [u64; DISTANCES],
     errors: u64,
     ns: u64,
 }
 
 impl OpSum {
-    fn add(&mut self, routine: &Routine) {
-        self.moves |= MOVING.contains(&routine.class);
-        self.has_peer |= MOVING[..4].contains(&routine.class);
-        for d in 0..DISTANCES {
-            self.calls[d] = self.calls[d].saturating_add(routine.calls[d]);
-            self.bytes[d] = self.bytes[d].saturating_add(routine.bytes[d]);
+    fn of(routine: &Routine) -> OpSum {
+        let moves = MOVING.contains(&routine.class);
+        OpSum {
+            moves,
+            has_peer: MOVING[..4].contains(&routine.class),
+            calls: routine.calls,
+            bytes: if moves { routine.bytes } else { [0; DISTANCES] },
+            errors: routine.errors,
+            // With those that are under way: who waits for minutes has not been elsewhere meanwhile.
+            ns: routine.measured_ns().saturating_add(routine.unfinished_ns),
         }
-        self.errors = self.errors.saturating_add(routine.errors);
-        // With those that are under way: who waits for minutes has not been elsewhere meanwhile.
-        self.ns = self.ns.saturating_add(routine.measured_ns()).saturating_add(routine.unfinished_ns);
     }
 
     fn join(&mut self, other: &OpSum) {
@@ -167,7 +169,7 @@ fn about(view: &View<'_>) -> Vec<Family> {
 fn by_op(view: &View<'_>, memory: &mut Memory) -> Vec<Family> {
     let mut sums: BTreeMap<String, OpSum> = BTreeMap::new();
     for routine in &view.merged.routines {
-        sums.entry(template(&routine.name)).or_default().add(routine);
+        sums.entry(template(&routine.name)).or_default().join(&OpSum::of(routine));
     }
     let mut late: BTreeMap<String, u64> = BTreeMap::new();
     for row in &view.merged.late {
@@ -267,10 +269,13 @@ fn rest(view: &View<'_>, memory: &mut Memory) -> Vec<Family> {
     let (job, pes) = (view.identity.job_id.as_str(), &view.merged.pes);
     let ratios: Vec<f64> = pes.iter().filter_map(communication_ratio).collect();
     let mut ratio = Family::new(Id::CommunicationRatio);
-    let mean = ratios.iter().sum::<f64>() / ratios.len().max(1) as f64;
-    let (min, max) = ratios.iter().fold((f64::INFINITY, 0.0_f64), |(min, max), &r| (min.min(r), max.max(r)));
-    for (stat, value) in [("min", min.min(max)), ("mean", mean), ("max", max)] {
-        ratio.add(&[job, stat, ""], Value::Number(value));
+    // While the job is starting no PE has one.
+    if !ratios.is_empty() {
+        let mean = ratios.iter().sum::<f64>() / ratios.len() as f64;
+        let (min, max) = ratios.iter().fold((f64::INFINITY, 0.0_f64), |(min, max), &r| (min.min(r), max.max(r)));
+        for (stat, value) in [("min", min), ("mean", mean), ("max", max)] {
+            ratio.add(&[job, stat, ""], Value::Number(value));
+        }
     }
     let sum = |of: fn(&PeRow) -> u64| pes.iter().map(of).fold(0_u64, u64::saturating_add);
     let (nbi, overlapped) = (sum(|pe| pe.nbi.ns), sum(PeRow::overlapped_ns));
@@ -389,8 +394,47 @@ mod tests {
         let mut routine = Routine::new("shmem_barrier_all", Class::Barrier);
         (routine.calls[0], routine.unfinished, routine.unfinished_ns) = (3, 1, 7_000_000_000);
         (routine.timed_calls, routine.total_ns) = (2, 1_000_000_000);
-        let mut sum = OpSum::default();
-        sum.add(&routine);
-        assert_eq!(sum.ns, 8_000_000_000);
+        assert_eq!(OpSum::of(&routine).ns, 8_000_000_000);
+    }
+
+    fn view<'a>(identity: &'a Identity, merged: &'a Merged, now: &'a Now) -> View<'a> {
+        View { identity, state: "running", merged, now, top: 0 }
+    }
+
+    fn values(family: &Family) -> Vec<(String, f64)> {
+        family.series.iter().map(|series| (series.labels[1..].join(" "), series.value.number())).collect()
+    }
+
+    /// What is asked of the heap goes nowhere, and is not among the bytes of the other operations.
+    #[test]
+    fn the_bytes_of_the_others_are_those_that_were_moved() {
+        let mut merged = Merged::from(&Profile::default());
+        for (name, class, distance) in [
+            ("shmem_malloc", Class::Setup, Distance::None),
+            ("shmem_long_put", Class::Put, Distance::Host),
+            ("shmem_long_sum_reduce", Class::Collective, Distance::None),
+        ] {
+            let mut routine = Routine::new(name, class);
+            (routine.calls[distance as usize], routine.bytes[distance as usize]) = (2, 4096);
+            merged.routines.push(routine);
+        }
+        let (identity, now) = (Identity::default(), Now::default());
+        let mut memory = Memory::default();
+        // All of them are beyond those that have series of their own.
+        let _ = memory.choose_ops((0..1000).map(|number| format!("other{number}")));
+        let families = by_op(&view(&identity, &merged, &now), &mut memory);
+        let bytes = families.iter().find(|family| family.row.id == Id::CallBytes).unwrap();
+        let of_others: Vec<(String, f64)> =
+            values(bytes).into_iter().filter(|(labels, value)| labels.starts_with(OTHERS) && *value > 0.0).collect();
+        let of = |distance: &str| (format!("{OTHERS} {distance}"), 4096.0);
+        assert_eq!(of_others, [of("none"), of("host")]);
+    }
+
+    #[test]
+    fn a_ratio_that_is_not_known_yet_is_absent() {
+        let merged = Merged::from(&Profile::default());
+        let (identity, now) = (Identity::default(), Now::default());
+        let families = rest(&view(&identity, &merged, &now), &mut Memory::default());
+        assert!(!families.iter().any(|family| family.row.id == Id::CommunicationRatio && !family.is_empty()));
     }
 }

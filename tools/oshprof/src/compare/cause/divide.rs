@@ -135,7 +135,7 @@ fn cause(rows: &Rows<'_>, deed: &Deed, parts: Parts) -> Cause {
         Deed::Row(row) => {
             if let Some(key) = rows.site(*row) {
                 cause.op = key.op.clone();
-                cause.site = key.place.function.clone();
+                cause.site = key.place.one_function().unwrap_or_default().to_owned();
                 cause.shown = key.place.shown();
                 cause.region = key.region.clone();
             }

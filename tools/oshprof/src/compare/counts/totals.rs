@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 
 use super::{Change, both};
 use crate::compare::asking;
+use crate::compare::place::ALL_PLACES;
 use crate::compare::side::Side;
 
 /// Takes out the sites of routines whose calls in all changed by something else than these sites tell, and gives a row
@@ -14,10 +15,10 @@ pub fn take(base: &Side, new: &Side, different: &mut Vec<Change>, varying: &mut 
     let (runs, pes) = (base.runs.min(new.runs), base.shape.npes.max(new.shape.npes));
     let (mut rows, mut loose) = (Vec::new(), Vec::new());
     for (op, old, now) in both(&base.totals, &new.totals) {
-        if !is_known(base, &op) || !is_known(new, &op) {
+        if !base.knows_total(&op) || !new.knows_total(&op) {
             continue;
         }
-        let row = Change { op, shown: "all places".to_owned(), base: old, new: now, ..Change::default() };
+        let row = Change { op, shown: ALL_PLACES.to_owned(), base: old, new: now, ..Change::default() };
         let told = || different.iter().chain(varying.iter()).filter(|change| change.op == row.op);
         let is_stable = base.is_stable(&row.op, &old) && new.is_stable(&row.op, &now);
         if !is_stable || asking::is_chance(&row.op, &old, &now, runs, pes) {
@@ -37,11 +38,6 @@ pub fn take(base: &Side, new: &Side, different: &mut Vec<Change>, varying: &mut 
     varying.retain(|change| !taken.contains(change.op.as_str()));
     varying.extend(loose);
     rows
-}
-
-/// Whether the calls of a routine in all are known; there may be none.
-fn is_known(side: &Side, op: &str) -> bool {
-    side.totals.contains_key(op) || !side.sites.iter().any(|site| site.key.op == op)
 }
 
 #[cfg(test)]

@@ -107,18 +107,18 @@ fn counts_of_a_named_suite_are_compared_whatever_the_arguments() {
     // The tables of their counts are gone.
     let store = Store::open(&std::env::temp_dir()).unwrap();
     let entries = [one(0, "0123456789", "out.1"), one(1, "0123456789", "out.2"), one(2, "9876543210", "out.3")];
-    let found = steps(&store, &entries.each_ref()).unwrap();
+    let found = steps::find(&store, &entries.each_ref(), "").unwrap().findings;
     let [finding] = &found[..] else { panic!("{found:?}") };
     assert_eq!((finding.commit.as_str(), &finding.groups), ("c2", &vec!["put".to_owned()]));
     // On other PEs there are other counts.
     let mut other = entries.clone();
     other[2].shape.npes = 8;
-    assert!(steps(&store, &other.each_ref()).unwrap().is_empty());
+    assert!(all(&store, &other).unwrap().findings.is_empty());
 }
 
 /// Where entries come from a second kind of machine, or of another branch.
 fn of_store(entries: &[Entry]) -> Vec<Finding> {
-    all(&Store::open(&std::env::temp_dir()).unwrap(), entries).unwrap()
+    all(&Store::open(&std::env::temp_dir()).unwrap(), entries).unwrap().findings
 }
 
 #[test]
@@ -152,4 +152,18 @@ fn each_branch_has_series_of_its_own() {
     let [finding] = &found[..] else { panic!("{found:?}") };
     assert_eq!((finding.branch.as_str(), finding.before.as_str(), finding.age), ("main", "c56", 0));
     assert!(finding.text().contains("in `` of branch main: counts of put"), "{}", finding.text());
+}
+
+/// Runs on two and on four PEs in turn: the times of each are a series.
+#[test]
+fn jobs_of_two_sizes_are_two_series_of_times() {
+    let mut entries = history(40, 8, |at| if at % 2 == 0 { 0.0 } else { 0.7 } + if at < 18 { 0.0 } else { 0.26 });
+    entries.iter_mut().enumerate().for_each(|(at, entry)| entry.shape.npes = [2, 4][at % 2]);
+    let found = of_store(&entries);
+    let told: Vec<(&str, &str)> = found.iter().map(|f| (f.commit.as_str(), f.on.as_str())).collect();
+    assert_eq!(told, [("c18", " on 2 PEs"), ("c19", " on 4 PEs")]);
+    // More PEs from some commit on are no change of the times.
+    let mut entries = history(28, 1, |at| if at < 20 { 0.0 } else { 0.7 });
+    entries.iter_mut().enumerate().for_each(|(at, entry)| entry.shape.npes = if at < 20 { 2 } else { 4 });
+    assert!(of_store(&entries).is_empty());
 }

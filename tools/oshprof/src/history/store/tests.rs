@@ -192,3 +192,19 @@ fn where_there_is_no_history_the_way_to_one_is_told() {
     let message = Store::open(&scratch.0).unwrap_err();
     assert!(message.contains("oshprof history add") && message.contains("--store"), "{message}");
 }
+
+#[test]
+fn a_table_that_is_not_what_was_written_is_none() {
+    let scratch = Scratch::new("damaged");
+    let store = Store::make(&scratch.0).unwrap();
+    let text = format!("{:#}\n", counts(&Side::default()));
+    let entry = Entry { counts: hash(text.as_bytes()), ..entry("first", 1) };
+    store.write_counts(&entry.counts, &text).unwrap();
+    assert!(store.side(&entry).is_ok());
+    let path = scratch.0.join(format!("counts/{}.json", entry.counts));
+    fs::write(&path, text.replace("\"pairs\"", "\"pairs\" ")).unwrap();
+    let message = store.side(&entry).unwrap_err();
+    assert!(message.contains("is not what was written there"), "{message}");
+    store.write_counts(&entry.counts, &text).unwrap();
+    assert!(store.side(&entry).is_ok(), "added again, it is there again");
+}
