@@ -109,7 +109,9 @@ fn no_line_of_a_page_is_longer_than_120_columns() {
     for page in &pages {
         let name = page.strip_prefix(root).expect("below the root").display().to_string();
         let text = std::fs::read_to_string(page).expect("a text");
-        found.extend(long_prose(&text).first().map(|line| (name, *line)));
+        // The map's drawings are as wide as text: a terminal shows them.
+        let long = if name == "ARCHITECTURE.md" { long_lines(&text) } else { long_prose(&text) };
+        found.extend(long.first().map(|line| (name, *line)));
     }
     let is_known = |name: &str| WIDE.iter().any(|(page, _)| *page == name);
     let wide: Vec<_> = found.iter().filter(|(name, _)| !is_known(name)).collect();
