@@ -174,7 +174,9 @@ fn no_line_of_a_page_is_longer_than_120_columns() {
     for page in &pages {
         let name = page.strip_prefix(root).expect("below the root").display().to_string();
         let text = std::fs::read_to_string(page).expect("a text");
-        found.extend(long_prose(&text).first().map(|line| (name, *line)));
+        // The map's drawings are as wide as text: a terminal shows them.
+        let long = if name == "ARCHITECTURE.md" { long_lines(&text) } else { long_prose(&text) };
+        found.extend(long.first().map(|line| (name, *line)));
     }
     let is_known = |name: &str| WIDE.iter().any(|(page, _)| *page == name);
     let wide: Vec<_> = found.iter().filter(|(name, _)| !is_known(name)).collect();
@@ -186,9 +188,6 @@ fn no_line_of_a_page_is_longer_than_120_columns() {
 
 /// Functions that may be longer: file, name, and why. A row of one that has become shorter has to go.
 const LONG: &[(&str, &str, &str)] = &[
-    ("src/profile/src/file/tables.rs", "encode", "a match with an arm a section: their order in one place"),
-    ("src/profile/src/file/tables.rs", "decode", "the same sections, read in the same order"),
-    ("tools/oshprof/src/html/hint.rs", "of", "a match with an arm a view, each a sentence"),
     ("src/core/tests/hierarchical/sequence.rs", "one", "a match with an arm a collective"),
     ("src/profile/src/advice/tests.rs", "each_rule_fires_on_what_it_is_for", "a table with a row a rule"),
     ("src/profile/src/file/tests.rs", "tables", "one value of a type with many fields"),

@@ -91,3 +91,18 @@ fn the_checks_can_fail() {
     assert_eq!(transports_in("use crate::transport::ofi::Fabric; // shm"), ["ofi"]);
     assert_eq!(transports_in(r#"let provider = value("OFI_PROVIDER");"#), ["ofi"]);
 }
+
+/// The map draws a line a layer.
+#[test]
+fn the_map_draws_the_layers() {
+    let map = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../ARCHITECTURE.md");
+    let map = std::fs::read_to_string(map).unwrap();
+    let drawing = map.split("## Layers of `src/core`").nth(1).unwrap().split("```").nth(1).unwrap();
+    let mut drawn: Vec<Vec<&str>> = Vec::new();
+    for line in drawing.lines() {
+        let named = line.split_whitespace().filter_map(|word| word.strip_suffix("/mod.rs"));
+        drawn.push(named.filter(|module| layer(module).is_some()).collect());
+    }
+    drawn.retain(|row| !row.is_empty());
+    assert_eq!(drawn, LAYERS);
+}

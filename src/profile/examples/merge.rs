@@ -14,7 +14,7 @@ use pellucid_profile::merge::Merged;
 use pellucid_profile::model::{Job, Pe, Profile, Progress, Routine, SizeCount};
 use pellucid_profile::op::{self, OPS};
 use pellucid_profile::output::OutputDir;
-use pellucid_profile::report::{self, NoSymbols, Options, VIEWS, View};
+use pellucid_profile::report::{self, NoSymbols, Options};
 use pellucid_profile::tables::{Module, PeTables, Peer, Region, Site, Sync, Team, Traffic};
 
 /// Routines, peers, call sites and meetings of a PE.
@@ -147,9 +147,9 @@ fn report(directory: &Path) -> (u64, f64, f64) {
     let read = begin.elapsed().as_secs_f64();
     let begin = Instant::now();
     let mut digest = Digest::default();
-    for (name, view) in View::ALL.into_iter().take(VIEWS.len()) {
+    for view in report::whole_views() {
         // All routines of each PE would be read once more.
-        if name != "pe" {
+        if view.name != "pe" {
             let options = Options { view, top: Some(50), ..Options::default() };
             report::json((&merged, &files), &options, &[], &NoSymbols, &mut digest).expect("it takes all");
         }

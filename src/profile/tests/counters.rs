@@ -3,7 +3,7 @@
 
 use std::os::fd::AsFd;
 
-use pellucid_profile::report::{self, NoSymbols, Options, View};
+use pellucid_profile::report::{self, NoSymbols, Options};
 use pellucid_profile::segment::Segment;
 use pellucid_profile::snapshot::{self, Outcome};
 use pellucid_profile::tables::{Counter, Counters};
@@ -88,7 +88,8 @@ fn page_faults_are_counted_where_they_happen_and_what_is_missing_says_why() {
     let (clock, _) = find(counted, "task-clock");
     assert!(region.values[clock] > region.library[clock] && region.library[clock] > 0);
 
-    let options = Options { view: View::Counters, ..Options::default() };
+    let view = report::VIEWS.iter().find(|view| view.name == "counters").expect("a view");
+    let options = Options { view, ..Options::default() };
     let text = report::text(&(&profile).into(), &options, &NoSymbols);
     // Long reasons are broken between words.
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");

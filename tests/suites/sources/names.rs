@@ -151,7 +151,6 @@ const SAME: &[(&str, &str, &str)] = &[
     ("src/profile", "Timeline", IN_SEGMENT),
     ("src/profile", "Cause", "in the segment, of a PE, and of the job"),
     ("src/profile", "Phase", "of a PE's life, and of the program"),
-    ("src/profile", "Row", "of the segment's table of routines, and of the table of views"),
     ("src/profile", "Cell", "of the segment's table of operations, and of a view's table"),
     ("pshmem/generate", "Row", FORTRAN),
     ("pshmem/generate", "Group", FORTRAN),

@@ -2,9 +2,10 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
 use lexopt::{Arg, Parser, ValueExt};
-use pellucid_profile::report::{Options, SortKey, View};
+use pellucid_profile::report::{ALL, Options, SortKey, VIEWS, view_help, view_names};
 use pellucid_profile::text::with_our_quotes;
 
 use crate::destination::Destination;
@@ -51,49 +52,32 @@ one here), what that costs at most, where, and what to try. Most costly first.
 Exit status: 0 all was read, 1 something could not be read, 2 wrong usage.
 ";
 
-/// Help of `report`.
-const REPORT_HELP: &str = "\
+/// Help of `report`; each view says itself what it shows.
+static REPORT_HELP: LazyLock<String> = LazyLock::new(|| {
+    let mut lines = view_help(80 - TEXT_COLUMN);
+    let older: Vec<&str> = VIEWS.iter().flat_map(|view| view.aliases).copied().collect();
+    lines.push(format!("--by VIEW, {} are older names", older.join(", ")));
+    let views = lines.iter().enumerate().map(|(at, line)| {
+        let option = if at == 0 { "  --view VIEW" } else { "" };
+        format!("{option:TEXT_COLUMN$}{line}\n")
+    });
+    format!("{REPORT_BEGIN}{}{REPORT_END}", views.collect::<String>())
+});
+
+/// Where the text beside an option begins.
+const TEXT_COLUMN: usize = 17;
+
+/// Help of `report` before that of the views.
+const REPORT_BEGIN: &str = "\
 usage: oshprof report [DIR] [options]
 
 Reports on the profile in DIR, which `oshrun --profile` wrote (default: the
 newest one in this directory).
 
-  --view VIEW    routines (default): calls, bytes and times of each routine, and
-                 the balance between PEs
-                 efficiency: how much is lost to uneven work, to moving data
-                 and to waiting, in the run and in its regions
-                 phases: what happens between barriers and collectives: where
-                 time goes outside of the library
-                 causes: who ended which waits, and what that PE did before
-                 locks: distributed locks: who stands in line, how long each is
-                 held
-                 addresses: words that short calls go to most (atomics, flags)
-                 rates: how fast puts, gets and atomics were, beside what oshrun
-                 --calibrate has measured, and what held them up
-                 timeline: what each PE did over time
-                 sizes: calls and bytes by message size
-                 matrix: bytes and calls from each PE to each PE
-                 callsites: by place in the program, with source lines where it
-                 has debug information
-                 imbalance: who came late to which barrier, collective or wait,
-                 and what that cost; waits: its table of waits and locks alone
-                 nbi: nonblocking operations from issue to completion
-                 handles: those with handles alone, by routine
-                 regions: by region (shmem_pcontrol), and the program's markers
-                 over all PEs
-                 marker-sums: the latter alone; markers: by PE
-                 contexts: by context and by team, and the algorithms of
-                 collectives
-                 teams: by team alone; algorithms: these alone
-                 counters: hardware and software counters (oshrun --counters);
-                 unavailable: those that the system does not have
-                 network: calls and bytes to this host and to others, and the
-                 network's own numbers; distances: the former alone
-                 pe: one line a PE (also: pes)
-                 peer: calls and bytes to the PE itself, its host, other hosts
-                 all: every view
-                 --by VIEW, routine and size are older names
-  --json         one JSON object instead of tables (docs/profile-json.md)
+";
+
+/// Help of `report` after that of the views.
+const REPORT_END: &str = "  --json         one JSON object instead of tables (docs/profile-json.md)
   --csv          comma-separated values instead of tables: the table of VIEW
   --csv-dir DIR  every table as DIR/VIEW.csv
   --html FILE    all views in one file for a browser; - is standard output
@@ -211,7 +195,7 @@ fn report(mut parser: Parser) -> Result<Command, String> {
     let (mut dir, mut forms, mut options, mut wide) = (None, Vec::new(), Options::default(), false);
     while let Some(arg) = next(&mut parser)? {
         match arg {
-            Arg::Short('h') | Arg::Long("help") => return Ok(Command::Help(REPORT_HELP)),
+            Arg::Short('h') | Arg::Long("help") => return Ok(Command::Help(&REPORT_HELP)),
             Arg::Long("json") => forms.push(Form::Json),
             Arg::Long("csv") => forms.push(Form::Csv),
             Arg::Long("wide") => wide = true,
@@ -223,8 +207,8 @@ fn report(mut parser: Parser) -> Result<Command, String> {
                 let file = parser.value().map_err(|_| "report: --html needs a value".to_owned())?;
                 forms.push(Form::Html(Destination::new(file)));
             }
-            Arg::Long("view") => options.view = named(&mut parser, "--view", &View::ALL)?,
-            Arg::Long("by") => options.view = named(&mut parser, "--by", &View::ALL)?,
+            Arg::Long("view") => options.view = named(&mut parser, "--view", &view_names())?,
+            Arg::Long("by") => options.view = named(&mut parser, "--by", &view_names())?,
             Arg::Long("sort") => options.sort = named(&mut parser, "--sort", &SortKey::ALL)?,
             Arg::Long("top") => options.top = Some(positive(&mut parser, "--top")?),
             Arg::Value(value) if dir.is_none() => dir = Some(PathBuf::from(value)),
@@ -238,7 +222,7 @@ fn report(mut parser: Parser) -> Result<Command, String> {
     if forms.iter().any(|other| *other != form) {
         return Err("report: one of --json, --csv, --csv-dir and --html at a time".to_owned());
     }
-    if form == Form::Csv && options.view == View::All {
+    if form == Form::Csv && options.view == ALL {
         return Err("report: --csv is one table, --view all is many: --csv-dir DIR has a file for each".to_owned());
     }
     Ok(Command::Report(Report { dir, wide, form, options }))
@@ -283,9 +267,14 @@ fn positive(parser: &mut Parser, option: &str) -> Result<usize, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use pellucid_profile::report::View;
 
     fn parsed(line: &str) -> Result<Command, String> {
         parse(line.split_whitespace().map(OsString::from))
+    }
+
+    fn view(name: &str) -> &'static View {
+        view_names().into_iter().find(|(known, _)| *known == name).expect("a view").1
     }
 
     #[test]
@@ -293,21 +282,21 @@ mod tests {
         let Ok(Command::Report(request)) = parsed("report --by size d --json --sort=p99 --top 3") else { panic!() };
         assert_eq!((request.dir, request.form), (Some(PathBuf::from("d")), Form::Json));
 
-        assert_eq!(request.options, Options { view: View::Size, sort: SortKey::P99, top: Some(3) });
+        assert_eq!(request.options, Options { view: view("sizes"), sort: SortKey::P99, top: Some(3) });
         let Ok(Command::Report(request)) = parsed("report d --view matrix --csv") else { panic!() };
-        assert_eq!((request.form, request.options.view), (Form::Csv, View::Matrix));
+        assert_eq!((request.form, request.options.view), (Form::Csv, view("matrix")));
         let Ok(Command::Report(request)) = parsed("report d --html f.html") else { panic!() };
         assert_eq!(request.form, Form::Html(Destination::File("f.html".into())));
         let Ok(Command::Report(request)) = parsed("report d --html -") else { panic!() };
         assert_eq!(request.form, Form::Html(Destination::Standard));
         let Ok(Command::Report(request)) = parsed("report --view all --csv-dir t --wide") else { panic!() };
         assert_eq!((request.dir, request.form, request.wide), (None, Form::CsvDir(PathBuf::from("t")), true));
-        assert!(matches!(parsed("help report"), Ok(Command::Help(REPORT_HELP))));
+        assert!(matches!(parsed("help report"), Ok(Command::Help(help)) if help == *REPORT_HELP));
         assert!(matches!(parsed("advise --help"), Ok(Command::Help(ADVISE_HELP))));
         assert!(matches!(parsed("advise --json"), Ok(Command::Advise(None, true))));
         assert!(matches!(parsed("help"), Ok(Command::Help(HELP))));
         assert!(matches!(parsed("--help"), Ok(Command::Help(HELP))));
-        assert!(matches!(parsed("report --by pe -h"), Ok(Command::Help(REPORT_HELP))));
+        assert!(matches!(parsed("report --by pe -h"), Ok(Command::Help(help)) if help == *REPORT_HELP));
         assert!(matches!(parsed("-V"), Ok(Command::Version)));
     }
 
@@ -346,9 +335,12 @@ mod tests {
 
     #[test]
     fn help_names_every_view_and_key() {
-        let names = View::ALL.iter().map(|(n, _)| *n).chain(SortKey::ALL.iter().map(|(n, _)| *n));
+        let names = view_names().into_iter().map(|(name, _)| name).chain(SortKey::ALL.iter().map(|(name, _)| *name));
         for name in names {
             assert!(REPORT_HELP.contains(name), "{name}");
+        }
+        for option in ["--view VIEW", "--json", "--sort KEY"] {
+            assert!(REPORT_HELP.contains(&format!("\n  {option} ")), "{option} does not begin a line");
         }
     }
 

@@ -1,7 +1,6 @@
 //! All views of a profile in one file for a browser: no network, no other files, light and dark, printable.
 
 mod chart;
-mod hint;
 pub mod style;
 
 use std::fmt::Write as _;
@@ -9,7 +8,7 @@ use std::fmt::Write as _;
 use pellucid_profile::merge::Merged;
 use pellucid_profile::op;
 use pellucid_profile::report::grid::{Cell, Grid, Kind};
-use pellucid_profile::report::{self, Options, Symbols, VIEWS, View, shown_count, shown_time};
+use pellucid_profile::report::{self, Options, Symbols, shown_count, shown_time};
 
 use pellucid_profile::advice::{self, Finding};
 
@@ -30,16 +29,16 @@ pub fn page(profile: &Merged, options: &Options, problems: &[String], symbols: &
     header(&mut out, profile, problems, symbols);
     let found = advice::findings(profile, symbols);
     out.push_str("<nav><a href=\"#advice\">Advice</a>");
-    for row in VIEWS {
-        let _ = write!(out, "<a href=\"#{}\">{}</a>", anchor(row.view), escape(short(row.title)));
+    for view in report::whole_views() {
+        let _ = write!(out, "<a href=\"#{}\">{}</a>", view.name, escape(short(view.title)));
     }
     out.push_str("</nav>\n<main>\n");
     advice(&mut out, profile, &found);
-    for row in VIEWS {
-        let _ = writeln!(out, "<section id=\"{}\"><h2>{}</h2>", anchor(row.view), escape(row.title));
-        let _ = writeln!(out, "<p class=\"hint\">{}</p>", escape(hint::of(row.view)));
-        let grids = report::grids(row.view, profile, options, symbols);
-        out.push_str(&chart::of(row.view, profile, &grids));
+    for view in report::whole_views() {
+        let _ = writeln!(out, "<section id=\"{}\"><h2>{}</h2>", view.name, escape(view.title));
+        let _ = writeln!(out, "<p class=\"hint\">{}</p>", escape(view.hint));
+        let grids = report::grids(view, profile, options, symbols);
+        out.push_str(&chart::of(&view.chart, profile, &grids));
         for grid in &grids {
             table(&mut out, grid, grids.len() > 1);
         }
@@ -228,10 +227,6 @@ fn cell_html(out: &mut String, cell: &Cell, kind: Kind, (at, most): (usize, f64)
     let _ = write!(out, "<td class=\"{class}\" data-v=\"{value}\"{bar}>{shown}</td>");
 }
 
-fn anchor(view: View) -> &'static str {
-    View::ALL.iter().find(|(_, v)| *v == view).map_or("view", |(name, _)| name)
-}
-
 fn short(title: &str) -> &str {
     title.split([':', ',']).next().unwrap_or(title)
 }
@@ -298,8 +293,8 @@ mod tests {
             let plain = page.replace("http://www.w3.org/2000/svg", "");
             assert!(!plain.contains(outside), "{outside}");
         }
-        for row in VIEWS {
-            assert!(page.contains(&format!("<section id=\"{}\">", anchor(row.view))));
+        for view in report::whole_views() {
+            assert!(page.contains(&format!("<section id=\"{}\">", view.name)));
         }
     }
 }

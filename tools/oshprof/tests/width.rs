@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 
 use pellucid_profile::file;
 use pellucid_profile::output::OutputDir;
-use pellucid_profile::report::View;
+use pellucid_profile::report::VIEWS;
 use scratch::Scratch;
 
 /// What a command prints on a terminal of so many columns.
@@ -79,7 +79,7 @@ fn a_pipe_may_end_early() {
 fn text_is_as_wide_as_the_terminal() {
     let dir = Scratch::new("width");
     file::write(&cases::all().remove(0).1, &OutputDir::take(dir.path()).unwrap()).unwrap();
-    for (view, _) in View::ALL.iter().filter(|(_, view)| *view != View::All) {
+    for view in VIEWS.iter().map(|view| view.name) {
         let text = |columns| {
             let mut command = Command::new(env!("CARGO_BIN_EXE_oshprof"));
             plain(&on_terminal(command.args(["report", "--view", view]).arg(dir.path()), columns))
@@ -89,7 +89,7 @@ fn text_is_as_wide_as_the_terminal() {
         for line in table {
             assert!(line.chars().count() <= 80, "{view}: more than 80 columns: {line}");
         }
-        if *view == "routines" {
+        if view == "routines" {
             assert!(text(200).lines().any(|line| line.chars().count() > 100), "{}", text(200));
         }
     }

@@ -1,6 +1,7 @@
-//! The text of `include/shmemx.h`, and the names of its functions.
+//! The text of `include/shmemx.h`, and the names of the functions that it declares itself.
 
-/// The functions of `shmemx.h`.
+/// The functions of `shmemx.h` that are no routines: tools ask by them about calls, and they are no calls themselves.
+/// So they have no operation id, no twin and no callbacks. All other functions there are rows of the API table.
 pub const FUNCTIONS: &[&str] = &[
     "shmemx_callback_register",
     "shmemx_callback_unregister",
@@ -303,3 +304,21 @@ OTHERS
 LOUD
 #endif /* PELLUCID_SHMEMX_H */
 "#;
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn what_the_header_declares_itself_has_its_name_here() {
+        let prototype = |line: &'static str| {
+            let (before, _) = line.strip_suffix(");")?.split_once('(')?;
+            let name = before.rsplit([' ', '*']).next()?;
+            (!line.starts_with(' ') && name.starts_with("shmemx_")).then_some(name)
+        };
+        let declared: BTreeSet<&str> = SHMEMX.lines().filter_map(prototype).collect();
+        assert_eq!(declared, FUNCTIONS.iter().copied().collect());
+    }
+}

@@ -202,8 +202,7 @@ fn is_quiet(r: &Routine) -> bool {
 /// The call site at which the routines that `of` picks take most of their time, for people; and who calls there, where
 /// several functions do: it is of a layer of the program.
 fn costliest(profile: &Merged, symbols: &dyn Symbols, of: impl Fn(&str) -> bool) -> String {
-    let view = crate::report::View::Callsites;
-    let grids = grids(view, profile, &crate::report::Options::default(), symbols);
+    let grids = grids(&crate::report::CALL_SITES, profile, &crate::report::Options::default(), symbols);
     let cell = |row: &[crate::report::grid::Cell], at: usize| row[at].shown(crate::report::grid::Kind::Text);
     let found = grids.iter().find_map(|grid| Some((grid, grid.rows.iter().find(|row| of(&cell(row, 1)))?)));
     let Some((grid, row)) = found else { return String::new() };

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use crate::merge::{Because, Cause, Merged, PeRow};
 use crate::op::{self, Class};
 use crate::report::grid::Kind;
-use crate::report::{Options, Symbols, View, grids, located, shown_time, try_otherwise};
+use crate::report::{CAUSES, Options, Symbols, grids, located, shown_time, try_otherwise};
 
 use super::{Finding, outside, run_ns, uneven_work};
 
@@ -153,7 +153,7 @@ impl Lines {
 
 /// The line at which most of these is waited, and because of what the longest of them there is, in the view's words.
 fn costliest(profile: &Merged, symbols: &dyn Symbols, its: &[&Cause]) -> Option<(String, String)> {
-    let tables = grids(View::Causes, profile, &Options::default(), symbols);
+    let tables = grids(&CAUSES, profile, &Options::default(), symbols);
     let table = tables.first()?;
     let column = |name: &str| table.columns.iter().position(|column| column.name == name);
     let (site, because, pe) = (column("site")?, column("because")?, column("pe")?);

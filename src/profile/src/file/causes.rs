@@ -5,22 +5,33 @@
 
 use super::ReadError;
 use super::cursor::Cursor;
-use super::tables::{Out, list};
+use super::sections::{Out, Section, list};
 use crate::tables::{Cause, CodePlace, Releaser};
 
-pub(super) fn encode(out: &mut Out, causes: &[Cause]) {
+/// Who ended waits; left out where nobody is known.
+pub(super) const SECTION: Section = Section {
+    tag: 20,
+    is_there: |d| !d.causes.is_empty(),
+    encode: |out, d| encode(out, &d.causes),
+    decode: |c, d| {
+        d.causes = decode(c)?;
+        Ok(())
+    },
+};
+
+fn encode(out: &mut Out, causes: &[Cause]) {
     out.list(causes, |out, cause| {
         out.u64(cause.address);
         out.text(&cause.routine);
-        out.0.push(cause.region);
+        out.u8(cause.region);
         [cause.waits, cause.ns].into_iter().for_each(|n| out.u64(n));
-        out.0.push(u8::from(cause.by.is_some()));
+        out.u8(u8::from(cause.by.is_some()));
         let Some(by) = &cause.by else { return };
         out.u32(by.pe);
         put_place(out, &by.place);
         out.text(&by.region);
         [by.work_ns, by.library_ns, by.own_ns].into_iter().for_each(|n| out.u64(n));
-        out.0.push(u8::from(by.from.is_some()));
+        out.u8(u8::from(by.from.is_some()));
         by.from.iter().for_each(|from| put_place(out, from));
     });
 }
@@ -31,7 +42,7 @@ fn put_place(out: &mut Out, place: &CodePlace) {
     out.u64(place.address);
 }
 
-pub(super) fn decode(c: &mut Cursor<'_>) -> Result<Vec<Cause>, ReadError> {
+fn decode(c: &mut Cursor<'_>) -> Result<Vec<Cause>, ReadError> {
     const WHAT: &str = "the cause of a wait";
     list(c, |c| {
         let (address, routine, region) = (c.u64(WHAT)?, c.text(WHAT)?, c.u8(WHAT)?);

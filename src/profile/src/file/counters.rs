@@ -2,14 +2,25 @@
 
 use super::ReadError;
 use super::cursor::Cursor;
-use super::tables::{Out, list};
+use super::sections::{Out, Section, list};
 use crate::tables::{Counter, CounterRegion, CounterRoutine, Counters};
 
+/// Hardware and software counters; left out where none was asked for.
+pub(super) const SECTION: Section = Section {
+    tag: 14,
+    is_there: |d| !d.counters.list.is_empty(),
+    encode: |out, d| encode(out, &d.counters),
+    decode: |c, d| {
+        d.counters = decode(c)?;
+        Ok(())
+    },
+};
+
 /// The counters, then what they counted by routine and by region: a value of each counter, in the order of the list.
-pub(super) fn encode(out: &mut Out, counters: &Counters) {
+fn encode(out: &mut Out, counters: &Counters) {
     out.list(&counters.list, |out, c| {
         out.text(&c.name);
-        out.0.push(u8::from(c.available));
+        out.u8(u8::from(c.available));
         out.text(&c.remark);
         [c.total, c.wanted_ns, c.counted_ns].into_iter().for_each(|n| out.u64(n));
     });
@@ -19,13 +30,13 @@ pub(super) fn encode(out: &mut Out, counters: &Counters) {
         r.values.iter().for_each(|&n| out.u64(n));
     });
     out.list(&counters.regions, |out, r| {
-        out.0.push(r.region);
+        out.u8(r.region);
         r.values.iter().chain(&r.library).for_each(|&n| out.u64(n));
     });
 }
 
 /// Reads it.
-pub(super) fn decode(c: &mut Cursor<'_>) -> Result<Counters, ReadError> {
+fn decode(c: &mut Cursor<'_>) -> Result<Counters, ReadError> {
     const WANTED: &str = "a counter";
     let counters = list(c, |c| {
         let (name, available, remark) = (c.text(WANTED)?, c.u8(WANTED)? != 0, c.text(WANTED)?);

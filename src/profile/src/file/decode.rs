@@ -88,7 +88,7 @@ fn section(cursor: &mut Cursor<'_>, pe_data: &mut Pe) -> Result<bool, Stop> {
             }
             return Ok(true);
         }
-        tag => super::tables::decode(tag, &mut payload, &mut pe_data.tables)?,
+        tag => super::sections::decode(tag, &mut payload, &mut pe_data.tables)?,
     }
     Ok(false)
 }

@@ -1,6 +1,6 @@
 //! Writing a PE file. The order of the fields here is the format.
 
-use super::{MAGIC, TAG_DENIED, TAG_END, TAG_PE, TAG_ROUTINE, VERSION, tables};
+use super::{MAGIC, TAG_DENIED, TAG_END, TAG_PE, TAG_ROUTINE, VERSION, sections};
 use crate::model::{End, Pe, Progress, Routine};
 
 /// A whole PE file.
@@ -14,9 +14,9 @@ pub(super) fn pe_file(pe_data: &Pe) -> Vec<u8> {
     if let Some(payload) = denied(&pe_data.routines) {
         section(&mut file, TAG_DENIED, &payload);
     }
-    for tag in tables::TAGS {
-        if let Some(payload) = tables::encode(tag, &pe_data.tables) {
-            section(&mut file, tag, &payload);
+    for kind in &sections::SECTIONS {
+        if let Some(payload) = kind.payload(&pe_data.tables) {
+            section(&mut file, kind.tag, &payload);
         }
     }
     section(&mut file, TAG_END, &(pe_data.routines.len() as u32).to_le_bytes());

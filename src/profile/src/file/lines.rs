@@ -3,20 +3,31 @@
 
 use super::ReadError;
 use super::cursor::Cursor;
-use super::tables::{Out, list};
+use super::sections::{Out, Section, list};
 use crate::tables::HotLine;
 
-pub(super) fn encode(out: &mut Out, lines: &[HotLine]) {
+/// Words that short calls go to; left out where there were none.
+pub(super) const SECTION: Section = Section {
+    tag: 22,
+    is_there: |d| !d.lines.is_empty(),
+    encode: |out, d| encode(out, &d.lines),
+    decode: |c, d| {
+        d.lines = decode(c)?;
+        Ok(())
+    },
+};
+
+fn encode(out: &mut Out, lines: &[HotLine]) {
     out.list(lines, |out, line| {
         out.u32(line.peer);
-        out.0.push(line.object.0);
+        out.u8(line.object.0);
         out.u64(line.object.1);
         out.text(&line.routine);
         [line.calls, line.ns].into_iter().for_each(|n| out.u64(n));
     });
 }
 
-pub(super) fn decode(c: &mut Cursor<'_>) -> Result<Vec<HotLine>, ReadError> {
+fn decode(c: &mut Cursor<'_>) -> Result<Vec<HotLine>, ReadError> {
     const WHAT: &str = "a line that calls go to";
     list(c, |c| {
         let (peer, object) = (c.u32(WHAT)?, (c.u8(WHAT)?, c.u64(WHAT)?));

@@ -3,22 +3,33 @@
 
 use super::ReadError;
 use super::cursor::Cursor;
-use super::tables::{Out, list};
+use super::sections::{Out, Section, list};
 use crate::tables::Lock;
+
+/// Distributed locks; left out where there were none.
+pub(super) const SECTION: Section = Section {
+    tag: 21,
+    is_there: |d| !d.locks.is_empty(),
+    encode: |out, d| encode(out, &d.locks),
+    decode: |c, d| {
+        d.locks = decode(c)?;
+        Ok(())
+    },
+};
 
 /// Kind of the row of all that found no room.
 const OTHERS: u8 = u8::MAX;
 
-pub(super) fn encode(out: &mut Out, locks: &[Lock]) {
+fn encode(out: &mut Out, locks: &[Lock]) {
     out.list(locks, |out, lock| {
         let (kind, offset) = lock.object.unwrap_or((OTHERS, 0));
-        out.0.push(kind);
+        out.u8(kind);
         let words = [offset, lock.taken, lock.contended, lock.waited_ns, lock.held_ns, lock.max_held_ns];
         words.into_iter().chain([lock.handovers, lock.handover_ns]).for_each(|n| out.u64(n));
     });
 }
 
-pub(super) fn decode(c: &mut Cursor<'_>) -> Result<Vec<Lock>, ReadError> {
+fn decode(c: &mut Cursor<'_>) -> Result<Vec<Lock>, ReadError> {
     list(c, |c| {
         let kind = c.u8("a lock")?;
         let mut next = || c.u64("a lock");

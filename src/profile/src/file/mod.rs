@@ -18,28 +18,8 @@
 //! | 1 | the PE: see `encode::pe` |
 //! | 2 | one routine: see `encode::routine` |
 //! | 3 | end: `u32` number of routine sections before it |
-//! | 4 to 13 | costs, peers, objects, regions, call sites, markers, teams, synchronisations, nonblocking operations, contexts: see `tables` |
-//! | 14 | hardware and software counters: see `counters` |
-//! | 15 | numbers of the network: see `tables` |
 //! | 16 | time denied to samples: see `encode::denied` |
-//! | 17 | what the system gave: see `tables` |
-//! | 18 | what lies between synchronisations: see `phases` |
-//! | 19 | what the PE did over time: see `tables` |
-//! | 20 | who ended waits: see `causes` |
-//! | 21 | distributed locks: see `locks` |
-//! | 22 | words that short calls go to: see `lines` |
-//! | 23 | algorithms of collectives: see `tables` |
-//! | 24 | `u64` events that its trace does not have |
-//! | 25 | build ids of the loaded objects: see `tables` |
-//! | 26 | `u64` where the first region or marker that could not be kept was called from |
-//! | 27 | how fast puts, gets and atomics were: see `rates` |
-//! | 28 | who called the functions that call the library: see `callers` |
-//! | 29 to 33 | requests, errors, run queues, costs of counting, quotas: see `tables` |
-//! | 34 | calls that had not returned: see `unfinished` |
-//! | 35 | `u64` nanoseconds from which on all synchronisations are kept |
-//! | 36 | a list of `u64` addresses that the callers of synchronisations return to, in their order |
-//! | 37 | `u64` nanoseconds in which threads were on no core while they waited |
-//! | 38 | what of phases was in waits and locks: see `phases` |
+//! | others | see `sections`: a row each |
 //!
 //! A reader skips sections with other tags. Text is a `u32` length and UTF-8. A damaged or incomplete file is reported
 //! with its name and the offset; what was read before is kept, as are the other files. Each file is written under
@@ -56,12 +36,16 @@ mod encode;
 mod error;
 mod lines;
 mod locks;
+mod meetings;
 mod part;
 mod phases;
+mod process;
+mod program;
 mod rates;
+mod sections;
 #[cfg(feature = "report")]
 mod source;
-mod tables;
+mod traffic;
 mod unfinished;
 mod write;
 

@@ -6,11 +6,23 @@
 
 use super::ReadError;
 use super::cursor::Cursor;
-use super::tables::{Out, list};
+use super::sections::{Out, Section, list};
 use crate::op;
 use crate::tables::{LastPhase, PeTables, Phase};
 
-pub(super) fn encode(out: &mut Out, d: &PeTables) {
+/// What lies before the synchronisations, in their order, and after the last ones.
+pub(super) const SECTION: Section = Section {
+    tag: 18,
+    is_there: |d| d.syncs.iter().any(|sync| sync.phase.begin_ns > 0) || !d.last_phases.is_empty(),
+    encode,
+    decode,
+};
+
+/// How much of the phases was in waits and locks; left out where nothing was.
+pub(super) const WAITS: Section =
+    Section { tag: 38, is_there: |d| waits(d).any(|ns| ns > 0), encode: encode_waits, decode: decode_waits };
+
+fn encode(out: &mut Out, d: &PeTables) {
     let all = d.syncs.iter().map(|sync| sync.phase).chain(d.last_phases.iter().map(|last| last.phase));
     let mut ops: Vec<u16> = all.filter_map(|phase| Some(phase.from?.1)).collect();
     ops.sort_unstable();
@@ -29,7 +41,7 @@ pub(super) fn encode(out: &mut Out, d: &PeTables) {
     });
 }
 
-pub(super) fn decode(c: &mut Cursor<'_>, d: &mut PeTables) -> Result<(), ReadError> {
+fn decode(c: &mut Cursor<'_>, d: &mut PeTables) -> Result<(), ReadError> {
     let names = list(c, |c| c.text("a routine before a phase"))?;
     let ops: Vec<u16> = names.iter().map(|name| op::lookup(name).unwrap_or(u16::MAX)).collect();
     let phases = list(c, |c| row(c, &ops))?;
@@ -56,17 +68,17 @@ fn row(c: &mut Cursor<'_>, ops: &[u16]) -> Result<Phase, ReadError> {
 
 /// The section of waits in phases, a list of `u64` nanoseconds: of those before synchronisations, before those that had
 /// not returned, and of those after the last.
-pub(super) fn encode_waits(out: &mut Out, d: &PeTables) {
+fn encode_waits(out: &mut Out, d: &PeTables) {
     let all: Vec<u64> = waits(d).collect();
     out.list(&all, |out, ns| out.u64(*ns));
 }
 
-pub(super) fn waits(d: &PeTables) -> impl Iterator<Item = u64> {
+fn waits(d: &PeTables) -> impl Iterator<Item = u64> {
     let syncs = d.syncs.iter().chain(&d.open_syncs).map(|sync| &sync.phase);
     syncs.chain(d.last_phases.iter().map(|last| &last.phase)).map(|phase| phase.waits_ns)
 }
 
-pub(super) fn decode_waits(c: &mut Cursor<'_>, d: &mut PeTables) -> Result<(), ReadError> {
+fn decode_waits(c: &mut Cursor<'_>, d: &mut PeTables) -> Result<(), ReadError> {
     let known = list(c, |c| c.u64("waits in a phase"))?;
     let syncs = d.syncs.iter_mut().chain(&mut d.open_syncs).map(|sync| &mut sync.phase);
     let phases: Vec<&mut Phase> = syncs.chain(d.last_phases.iter_mut().map(|last| &mut last.phase)).collect();

@@ -4,20 +4,31 @@
 
 use super::ReadError;
 use super::cursor::Cursor;
-use super::tables::{Out, list};
+use super::sections::{Out, Section, list};
 use crate::size::{DISTANCES, SIZE_CLASSES};
 use crate::tables::Rate;
 
-pub(super) fn encode(out: &mut Out, rates: &[Rate]) {
+/// How fast puts, gets and atomics were; left out where there were none.
+pub(super) const SECTION: Section = Section {
+    tag: 27,
+    is_there: |d| !d.rates.is_empty(),
+    encode: |out, d| encode(out, &d.rates),
+    decode: |c, d| {
+        d.rates = decode(c)?;
+        Ok(())
+    },
+};
+
+fn encode(out: &mut Out, rates: &[Rate]) {
     out.list(rates, |out, rate| {
         out.text(&rate.routine);
-        out.0.extend([rate.class, rate.distance]);
+        [rate.class, rate.distance].into_iter().for_each(|n| out.u8(n));
         let numbers = [rate.calls, rate.ns, rate.looks, rate.faults, rate.busy, rate.preempted];
         numbers.into_iter().for_each(|n| out.u64(n));
     });
 }
 
-pub(super) fn decode(c: &mut Cursor<'_>) -> Result<Vec<Rate>, ReadError> {
+fn decode(c: &mut Cursor<'_>) -> Result<Vec<Rate>, ReadError> {
     const WHAT: &str = "how fast calls were";
     list(c, |c| {
         let (routine, class, distance) = (c.text(WHAT)?, c.u8(WHAT)?, c.u8(WHAT)?);

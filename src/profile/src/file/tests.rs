@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::cursor::Cursor;
+use super::sections::{SECTIONS, Section};
 use super::{ReadError, read, write};
 use crate::model::{End, Job, JobIdentity, LastOp, Pe, Profile, Progress, Routine, SizeCount};
 use crate::op::Class;
@@ -218,8 +220,9 @@ fn tables() -> PeTables {
         network: vec![("puts".into(), 12), ("bytes out".into(), u64::MAX)],
         algorithms: vec![Algorithm { routine: "shmem_barrier_all".into(), name: "barrier:counter".into(), calls: 7 }],
     };
-    let sections = super::tables::TAGS.iter().filter(|&&tag| super::tables::encode(tag, &tables).is_some());
-    assert_eq!(sections.count(), super::tables::TAGS.len(), "a section is missing in what is tested");
+    for section in &SECTIONS {
+        assert!(section.payload(&tables).is_some(), "section {} is missing in what is tested", section.tag);
+    }
     tables
 }
 
@@ -404,4 +407,39 @@ fn a_number_of_pes_that_nobody_has_is_damage() {
     let (pe, problem) = super::decode::pe_file(&PathBuf::from("pe-00007.prof"), &bytes, 7);
     assert_eq!(pe.unwrap().pe, 7);
     assert!(problem.unwrap().to_string().contains("PE 4294967295"));
+}
+
+/// Sums of what each section of [`tables`] is in a file: a section that is there keeps its tag and its fields, since
+/// files of earlier versions have them, and is replaced by one of another tag where that does not do.
+#[rustfmt::skip]
+const FORMAT: [(u32, u32); 37] = [
+    (4, 0x76009807), (5, 0xad0bcbea), (6, 0xeabd0c3e), (7, 0x88e2fe4d), (8, 0xc68ebd97),
+    (9, 0x8c91324f), (10, 0x859ce2d9), (11, 0x4880a9d2), (12, 0x49b0b1a6), (13, 0xa5b1fc96),
+    (14, 0xaa409e78), (15, 0xeef70756), (17, 0x1d7e2f6f), (18, 0xab902518), (19, 0x0755cc41),
+    (20, 0x22c801ad), (21, 0x53bf35db), (22, 0x753e2e5a), (23, 0x3b3acea2), (24, 0x2dc2d10d),
+    (25, 0x4a72d500), (26, 0xfedb971e), (27, 0x0e6ffc49), (28, 0x80647f70), (29, 0xf82c7643),
+    (30, 0xbdce7929), (31, 0x6fe7d670), (32, 0x3861cdb3), (33, 0x33f170f2), (34, 0x3329f43c),
+    (35, 0xd7ba0855), (36, 0x4517f421), (37, 0x328dca26), (38, 0xdbf5c05e), (39, 0xc077a103),
+    (40, 0xa34dd6ee), (41, 0x59350fb6),
+];
+
+#[test]
+fn sections_are_what_they_were_in_earlier_versions() {
+    let tables = tables();
+    let sum = |section: &Section| (section.tag, crc32fast::hash(&section.payload(&tables).unwrap_or_default()));
+    let mut sums: Vec<(u32, u32)> = SECTIONS.iter().map(sum).collect();
+    sums.sort_unstable();
+    assert_eq!(sums, FORMAT, "two have a tag, or a field changed");
+    let own = [super::TAG_PE, super::TAG_ROUTINE, super::TAG_END, super::TAG_DENIED];
+    assert!(sums.iter().all(|(tag, _)| !own.contains(tag)));
+}
+
+#[test]
+fn nonblocking_operations_of_earlier_versions_are_read() {
+    let section = SECTIONS.iter().find(|section| section.tag == 12).unwrap();
+    let bytes = section.payload(&tables()).unwrap();
+    let mut read = PeTables::default();
+    let mut without_the_last = Cursor::new(Path::new("old"), &bytes[..bytes.len() - 8]);
+    (section.decode)(&mut without_the_last, &mut read).unwrap();
+    assert_eq!(read.nbi, Nbi { met_ns: 0, ..tables().nbi });
 }

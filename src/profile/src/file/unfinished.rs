@@ -5,11 +5,19 @@
 
 use super::ReadError;
 use super::cursor::Cursor;
-use super::tables::{Out, list};
+use super::sections::{Out, Section, list};
 use crate::op;
 use crate::tables::{PeTables, Phase, Site, Sync};
 
-pub(super) fn encode(out: &mut Out, d: &PeTables) {
+/// Calls that had not returned, by call site, and those of all PEs of a team; left out where there were none.
+pub(super) const SECTION: Section = Section {
+    tag: 34,
+    is_there: |d| d.sites.iter().any(|site| site.unfinished > 0) || !d.open_syncs.is_empty(),
+    encode,
+    decode,
+};
+
+fn encode(out: &mut Out, d: &PeTables) {
     let name = |op: u16| op::get(op).map_or("", |row| row.name());
     let sites: Vec<(u32, &Site)> = (0_u32..).zip(&d.sites).filter(|(_, site)| site.unfinished > 0).collect();
     out.list(&sites, |out, (at, site)| {
@@ -17,10 +25,10 @@ pub(super) fn encode(out: &mut Out, d: &PeTables) {
         [site.unfinished, site.unfinished_ns].into_iter().for_each(|n| out.u64(n));
     });
     out.list(&d.open_syncs, |out, s| {
-        out.0.extend([s.team, s.region]);
+        [s.team, s.region].into_iter().for_each(|n| out.u8(n));
         out.text(name(s.op));
         [s.address, s.number, s.arrived_ns, s.left_ns].into_iter().for_each(|n| out.u64(n));
-        out.0.push(u8::from(s.phase.from.is_some()));
+        out.u8(u8::from(s.phase.from.is_some()));
         if let Some((address, op)) = s.phase.from {
             out.text(name(op));
             out.u64(address);
@@ -29,7 +37,7 @@ pub(super) fn encode(out: &mut Out, d: &PeTables) {
     });
 }
 
-pub(super) fn decode(c: &mut Cursor<'_>, d: &mut PeTables) -> Result<(), ReadError> {
+fn decode(c: &mut Cursor<'_>, d: &mut PeTables) -> Result<(), ReadError> {
     const WHAT: &str = "calls that had not returned";
     for (at, calls, ns) in list(c, |c| Ok((c.u32(WHAT)?, c.u64(WHAT)?, c.u64(WHAT)?)))? {
         // As many as there are sites: what is too much belongs to none.

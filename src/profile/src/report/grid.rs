@@ -181,12 +181,32 @@ pub struct Grid {
     pub notes: Vec<String>,
     /// What to say where there is no row.
     pub empty: &'static str,
+    /// What is summed over PEs in it, where nothing else says so.
+    pub sums: Option<&'static str>,
+    /// In a report as text it is there only where it was asked for by its own name.
+    pub on_request: bool,
 }
 
 impl Grid {
     /// A table without rows.
     pub fn new(name: &'static str, title: &str, columns: &[Column], empty: &'static str) -> Grid {
-        Grid { name, title: title.to_owned(), columns: columns.to_vec(), rows: Vec::new(), notes: Vec::new(), empty }
+        let (title, columns) = (title.to_owned(), columns.to_vec());
+        Grid { name, title, columns, rows: Vec::new(), notes: Vec::new(), empty, sums: None, on_request: false }
+    }
+
+    /// The same of which a note says what is summed over PEs: `Calls and bytes`.
+    pub fn of_sums(self, sums: &'static str) -> Grid {
+        Grid { sums: Some(sums), ..self }
+    }
+
+    /// The same that is no part of a report as text, unless it is asked for by its own name.
+    pub fn on_request(self) -> Grid {
+        Grid { on_request: true, ..self }
+    }
+
+    /// The place of the column with this name.
+    pub fn at(&self, name: &str) -> Option<usize> {
+        self.columns.iter().position(|column| column.name == name)
     }
 
     /// Adds a row.

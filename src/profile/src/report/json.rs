@@ -6,10 +6,10 @@ use serde_json::{Map, Value, json};
 
 use super::balance::{WAITING, balance};
 use super::symbols::Symbols;
-use super::{Options, View, merge, notes, sort, view, views};
-use crate::merge::{LARGEST, Merged, PeRow, PeSource};
+use super::view::Json;
+use super::{Options, View, merge, notes, sort, view};
+use crate::merge::{Merged, PeRow, PeSource};
 use crate::model::{End, Pe, Progress, Routine};
-use crate::size::{Distance, size_bounds};
 
 /// `schema_version`: raised when a member changes its meaning or goes away, not when one is added.
 pub const SCHEMA_VERSION: u32 = 3;
@@ -53,22 +53,22 @@ pub fn json(
         "balance": balance_list(&profile.pes),
         "errors_by_code": errors_by_code(profile),
     });
-    let every = view::VIEWS.iter().map(|row| row.view);
-    let asked: Vec<View> = if options.view == View::All { every.collect() } else { vec![options.view] };
-    for &view in &asked {
-        match view {
-            View::Routine | View::Pe => {}
-            View::Size => object["per_size"] = routines.iter().flat_map(sizes).collect(),
-            View::Peer => object["per_peer"] = routines.iter().flat_map(distances).collect(),
-            View::Matrix => object["matrix"] = matrix_object(profile),
-            _ => {
+    let is_all = options.view == view::ALL;
+    let asked: Vec<&View> = if is_all { view::whole_views().collect() } else { vec![options.view] };
+    let mut by_pe = false;
+    for view in asked {
+        match view.json {
+            Json::Nothing => {}
+            Json::Pes => by_pe = true,
+            Json::Member(name, make) => object[name] = make(profile, &routines),
+            Json::Tables => {
                 for grid in view::grids(view, profile, options, symbols) {
                     object[grid.name] = grid.json();
                 }
             }
         }
     }
-    if asked.contains(&View::Pe) { with_pes(object, source, options, out) } else { pretty(&object, out) }
+    if by_pe { with_pes(object, source, options, out) } else { pretty(&object, out) }
 }
 
 fn errors_by_code(profile: &Merged) -> Vec<Value> {
@@ -98,18 +98,6 @@ fn with_pes(mut object: Value, source: &dyn PeSource, options: &Options, out: &m
     }
     let close = if between.is_empty() { "]" } else { "\n  ]" };
     writeln!(out, "{close}{end}")
-}
-
-/// Rows are origins, columns targets.
-fn matrix_object(profile: &Merged) -> Value {
-    let m = profile.matrix(LARGEST);
-    json!({
-        "by": if m.by_pe { "pe" } else { "group" },
-        "labels": m.labels,
-        "bytes": m.bytes,
-        "calls": m.calls,
-        "elsewhere": { "bytes": m.elsewhere.bytes, "calls": m.elsewhere.calls },
-    })
 }
 
 fn pretty(object: &Value, out: &mut dyn io::Write) -> io::Result<()> {
@@ -219,21 +207,4 @@ fn pe_object(pe: &Pe, options: &Options) -> Value {
         "queued_ns": row.queued_ns(),
         "routines": routine_list(&routines, row.main_ns() as f64, None),
     })
-}
-
-fn sizes(r: &Routine) -> Vec<Value> {
-    let item = |(class, calls, bytes): (u8, u64, u64)| {
-        let (low, high) = size_bounds(usize::from(class));
-        json!({ "name": r.name, "min_bytes": low, "max_bytes": high, "calls": calls, "bytes": bytes })
-    };
-    views::by_class(r).into_iter().map(item).collect()
-}
-
-fn distances(r: &Routine) -> Vec<Value> {
-    let counted = Distance::ALL.into_iter().filter(|&d| r.calls[d as usize] > 0);
-    let row = |d: Distance| {
-        let (calls, bytes) = (r.calls[d as usize], r.bytes[d as usize]);
-        json!({ "name": r.name, "distance": d.name(), "calls": calls, "bytes": bytes })
-    };
-    counted.map(row).collect()
 }

@@ -8,7 +8,7 @@ use super::extremes::{shown_pes, waiting_ns};
 use super::grid::Grid;
 use super::symbols::Symbols;
 use super::table::{self, Table};
-use super::{Options, View, closing, head, merge, sort, units, view, views};
+use super::{Options, closing, head, merge, sort, units, view};
 use crate::merge::{Late, Merged, PeRow};
 use crate::model::Routine;
 
@@ -17,13 +17,13 @@ const PES_LISTED: usize = 16;
 
 /// The report as text, as wide as [`super::set_width`] says.
 pub fn text(profile: &Merged, options: &Options, symbols: &dyn Symbols) -> String {
-    let is_whole = matches!(options.view, View::Routine | View::All);
-    let head = if is_whole { head::text } else { head::of_view };
+    let is_all = options.view == view::ALL;
+    let head = if is_all || options.view == view::USUAL { head::text } else { head::of_view };
     let mut parts = vec![head(profile, symbols)];
-    if options.view == View::All {
-        for row in view::VIEWS {
-            let options = Options { view: row.view, ..*options };
-            parts.push(format!("{}\n{}\n", row.title, "=".repeat(row.title.chars().count())));
+    if is_all {
+        for view in view::whole_views() {
+            let options = Options { view, ..*options };
+            parts.push(format!("{}\n{}\n", view.title, "=".repeat(view.title.chars().count())));
             parts.extend(body(profile, &options, symbols));
         }
     } else {
@@ -36,31 +36,27 @@ pub fn text(profile: &Merged, options: &Options, symbols: &dyn Symbols) -> Strin
 
 /// A view without the header.
 fn body(profile: &Merged, options: &Options, symbols: &dyn Symbols) -> Vec<String> {
-    let mut parts = Vec::new();
-    match options.view {
-        View::Routine => parts.extend([by_routine(profile, options), troubles(profile)]),
-        View::Pe => parts.push(views::by_pe(profile)),
-        View::Size => parts.push(views::by_size(profile, options)),
-        View::Peer => parts.push(views::by_peer(profile, options)),
-        View::Matrix => parts.push(view::matrix_text(profile)),
-        View::Timeline => parts.push(view::timeline_text(profile)),
-        view => {
-            let mut grids = view::grids(view, profile, options, symbols);
-            // Those of each PE are for who asks for them.
-            grids.retain(|grid| view == View::Markers || grid.name != "markers");
-            parts.extend(grids.iter().map(grid_text));
-            if grids.iter().all(|grid| grid.rows.is_empty() && grid.empty.is_empty()) {
-                parts.push("this profile has nothing of it\n".to_owned());
-            }
-        }
+    let view = options.view;
+    if let Some(text) = view.text {
+        return text(profile, options);
     }
-    if matches!(options.view, View::Routine | View::Pe) && profile.pes.len() > 1 {
-        parts.push(balance_table(&profile.pes));
-    }
-    if options.view == View::Routine {
-        parts.push(waiting(profile));
+    let mut grids = view::grids(view, profile, options, symbols);
+    grids.retain(|grid| !grid.on_request || !view.is_whole());
+    let mut parts: Vec<String> = grids.iter().map(grid_text).collect();
+    if grids.iter().all(|grid| grid.rows.is_empty() && grid.empty.is_empty()) {
+        parts.push("this profile has nothing of it\n".to_owned());
     }
     parts
+}
+
+/// The view of routines, which is a report of its own.
+pub(super) fn of_routines(profile: &Merged, options: &Options) -> Vec<String> {
+    vec![by_routine(profile, options), troubles(profile), balance_of(&profile.pes), waiting(profile)]
+}
+
+/// How even PEs are; nothing where there is one.
+pub(super) fn balance_of(pes: &[PeRow]) -> String {
+    if pes.len() > 1 { balance_table(pes) } else { String::new() }
 }
 
 fn grid_text(grid: &Grid) -> String {

@@ -7,8 +7,8 @@ use std::fmt::Write as _;
 use pellucid_profile::merge::{LARGEST_CHART, Matrix, Merged, PeRow};
 use pellucid_profile::model::Routine;
 use pellucid_profile::op::Class;
-use pellucid_profile::report::grid::{Grid, Kind};
-use pellucid_profile::report::{View, WHICH, distinct_names, shown_bytes, shown_count, shown_pes, shown_time};
+use pellucid_profile::report::grid::{Cell, Grid};
+use pellucid_profile::report::{Bars, Chart, WHICH, distinct_names, shown_bytes, shown_count, shown_pes, shown_time};
 use pellucid_profile::size::size_bounds;
 
 use super::escape;
@@ -19,22 +19,15 @@ const BARS: usize = 12;
 const PES: usize = 24;
 
 /// The charts of a view; empty where a table says it better.
-pub fn of(view: View, profile: &Merged, grids: &[Grid]) -> String {
-    match view {
-        View::Routine => format!("<div class=\"charts\">{}{}</div>", routines(profile), time(profile)),
-        View::Efficiency => bars_of(grids, "parallel efficiency", 0, 2),
-        View::Phases => phases(grids),
-        View::Causes => bars_of(grids, "time in waits", 0, 5),
-        View::Locks => bars_of(grids, "time in line", 0, 3),
-        View::Addresses => addresses(grids),
-        View::Rates => bars_of(grids, "time beyond the best", 0, 7),
-        View::Timeline => strip::chart(profile),
-        View::Size => sizes(profile),
-        View::Matrix => matrix(profile),
-        View::Imbalance => imbalance(profile),
-        View::Regions => bars_of(grids, "own time by region", 0, 3),
-        View::Callsites => callsites(grids),
-        _ => String::new(),
+pub fn of(chart: &Chart, profile: &Merged, grids: &[Grid]) -> String {
+    match chart {
+        Chart::None => String::new(),
+        Chart::Bars(bars) => grids.first().map_or_else(String::new, |grid| bars_of(grid, bars)),
+        Chart::Routines => format!("<div class=\"charts\">{}{}</div>", routines(profile), time(profile)),
+        Chart::Strips => strip::chart(profile),
+        Chart::Sizes => sizes(profile),
+        Chart::Matrix => matrix(profile),
+        Chart::LatePes => late_pes(profile),
     }
 }
 
@@ -92,55 +85,20 @@ fn shortened(text: &str, most: usize) -> String {
     format!("\u{2026}{end}")
 }
 
-fn bars_of(grids: &[Grid], title: &str, label: usize, value: usize) -> String {
-    let Some(grid) = grids.first() else { return String::new() };
-    let mut list: Vec<Bar> = grid
-        .rows
-        .iter()
-        .map(|row| Bar {
-            label: row[label].shown(grid.columns[label].kind),
-            value: row[value].number(),
-            shown: row[value].shown(grid.columns[value].kind),
-        })
-        .filter(|bar| bar.value > 0.0)
-        .collect();
+fn bars_of(grid: &Grid, of: &Bars) -> String {
+    let Some(value) = grid.at(of.value) else { return String::new() };
+    let label = |row: &[Cell]| {
+        let shown = |at: usize| row[at].shown(grid.columns[at].kind);
+        (of.label)(&|column| grid.at(column).map_or_else(String::new, shown))
+    };
+    let bar = |row: &Vec<Cell>| {
+        let shown = row[value].shown(grid.columns[value].kind);
+        Bar { label: label(row), value: row[value].number(), shown }
+    };
+    let mut list: Vec<Bar> = grid.rows.iter().map(bar).filter(|bar| bar.value > 0.0).collect();
     list.sort_by(|a, b| b.value.total_cmp(&a.value));
     list.truncate(BARS);
-    bars(title, "a", &list)
-}
-
-/// The same line calls several routines, in several regions.
-fn callsites(grids: &[Grid]) -> String {
-    let Some(grid) = grids.first() else { return String::new() };
-    let mut grid = grid.clone();
-    for row in &mut grid.rows {
-        let [site, routine, region] = [0, 1, 2].map(|at| row[at].shown(grid.columns[at].kind));
-        let place = site.rsplit(" at ").next().unwrap_or(&site);
-        let region = if region == "-" { String::new() } else { format!(" {region}") };
-        row[0] = format!("{place} {}{region}", routine.trim_start_matches("shmem_")).into();
-    }
-    bars_of(&[grid], "time by call site", 0, 5)
-}
-
-/// A bar a word, of which each PE has one of the same name.
-fn addresses(grids: &[Grid]) -> String {
-    let Some(mut grid) = grids.first().cloned() else { return String::new() };
-    for row in &mut grid.rows {
-        let [address, pe] = [0, 1].map(|at| row[at].shown(Kind::Text));
-        row[0] = format!("{address} on PE {pe}").into();
-    }
-    bars_of(&[grid], "time by address", 0, 4)
-}
-
-/// A bar a phase.
-fn phases(grids: &[Grid]) -> String {
-    let Some(grid) = grids.first() else { return String::new() };
-    let mut grid = grid.clone();
-    for row in &mut grid.rows {
-        let [from, to] = [0, 1].map(|at| row[at].shown(grid.columns[at].kind));
-        row[0] = format!("{from} to {to}").into();
-    }
-    bars_of(&[grid], "mean work of a PE by phase", 0, 3)
+    bars(of.title, "a", &list)
 }
 
 fn routines(profile: &Merged) -> String {
@@ -325,7 +283,7 @@ fn most(rows: &[Vec<u64>]) -> f64 {
 }
 
 /// What each PE made the others lose.
-fn imbalance(profile: &Merged) -> String {
+fn late_pes(profile: &Merged) -> String {
     let mut by_pe = std::collections::BTreeMap::<u32, u64>::new();
     for late in &profile.late {
         for (&pe, (_, lost)) in &late.by_pe {

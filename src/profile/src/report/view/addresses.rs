@@ -1,11 +1,28 @@
 //! Which words of which PE short calls go to most: contended atomics, polled flags.
 
 use super::object;
+use super::row::{Bars, Chart, Tables, View};
 use crate::merge::Merged;
 use crate::op::Class;
 use crate::report::Options;
 use crate::report::grid::{Cell, Column, Grid, Kind, column};
 use crate::report::symbols::Symbols;
+
+pub(super) static VIEW: View = View {
+    name: "addresses",
+    title: "Addresses: which words short calls go to most",
+    help: "words that short calls go to most (atomics, flags)",
+    hint: "Words that short calls go to again and again, of which PE, by how many PEs: a counter that all add to, a \
+           flag that many poll.",
+    // A bar a word, of which each PE has one of the same name.
+    chart: Chart::Bars(Bars {
+        title: "time by address",
+        label: |of| format!("{} on PE {}", of("address"), of("peer")),
+        value: "ns",
+    }),
+    tables: Tables::Made(|p, o, s| vec![grid(p, o, s)]),
+    ..View::BASE
+};
 
 const COLUMNS: [Column; 7] = [
     column("address", "address", Kind::Text),
@@ -20,7 +37,7 @@ const COLUMNS: [Column; 7] = [
 /// Part of the time in puts, gets and atomics that an address has to take to be shown.
 const WORTH: f64 = 0.01;
 
-pub(super) fn grid(profile: &Merged, options: &Options, symbols: &dyn Symbols) -> Grid {
+fn grid(profile: &Merged, options: &Options, symbols: &dyn Symbols) -> Grid {
     let empty = "no word takes 1 % of the time in puts, gets, atomics and signals";
     let mut grid = Grid::new("addresses", "Addresses", &COLUMNS, empty);
     let transfers = profile

@@ -3,6 +3,7 @@
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 
+use super::row::{Bars, Chart, Tables, View};
 use super::{place, place_cell, region_cell};
 use crate::merge::{Merged, SiteRow, SiteSum};
 use crate::op::{self, Class};
@@ -10,6 +11,16 @@ use crate::report::grid::{Cell, Column, Grid, Kind, column};
 use crate::report::symbols::{Symbols, script_line};
 use crate::report::{Options, SortKey, units};
 use crate::text::visible;
+
+pub(crate) static VIEW: View = View {
+    name: "callsites",
+    title: "Call sites",
+    help: "by place in the program, with source lines where it has debug information",
+    hint: "The lines of the program that call the library, by routine and region: where to begin to change it.",
+    chart: Chart::Bars(Bars { title: "time by call site", label: bar, value: "total_ns" }),
+    tables: Tables::Made(|p, o, s| vec![grid(p, o, s)]),
+    ..View::BASE
+};
 
 const COLUMNS: [Column; 15] = [
     column("site", "call site", Kind::Text),
@@ -31,7 +42,7 @@ const COLUMNS: [Column; 15] = [
 
 /// Calls of a routine from one line in one region: instructions of a loop that was unrolled, or inlined at several
 /// places, are one row.
-pub(in crate::report) struct Line<'a> {
+pub(in crate::report) struct SiteLine<'a> {
     pub(super) place: Cell,
     pub(in crate::report) first: &'a SiteRow,
     pub(in crate::report) sum: SiteSum,
@@ -41,8 +52,9 @@ pub(in crate::report) struct Line<'a> {
     pub(super) addresses: usize,
 }
 
-pub(super) fn grid(profile: &Merged, options: &Options, symbols: &dyn Symbols) -> Grid {
-    let mut grid = Grid::new("callsites", "Call sites", &COLUMNS, "no call site was recorded");
+fn grid(profile: &Merged, options: &Options, symbols: &dyn Symbols) -> Grid {
+    let mut grid =
+        Grid::new("callsites", "Call sites", &COLUMNS, "no call site was recorded").of_sums("Calls, bytes and totals");
     let mut lines = lines(profile, Regions::Apart, symbols, |_| true);
     let total = |sum: &SiteSum| sum.total_ns().unwrap_or(0);
     let key = |sum: &SiteSum| match options.sort {
@@ -57,7 +69,7 @@ pub(super) fn grid(profile: &Merged, options: &Options, symbols: &dyn Symbols) -
     lines.truncate(lines.len() - cut);
     let run = crate::advice::run_ns(profile);
     let (called, mut unfinished) = (called(&lines), Vec::new());
-    for Line { place, first, sum, addresses, ways } in lines {
+    for SiteLine { place, first, sum, addresses, ways } in lines {
         let known = first.place();
         let is_setup = is_setup(first);
         let mut row = vec![
@@ -101,6 +113,14 @@ pub(super) fn grid(profile: &Merged, options: &Options, symbols: &dyn Symbols) -
     grid
 }
 
+/// What a bar is of: the same line calls several routines, in several regions.
+fn bar(of: &dyn Fn(&str) -> String) -> String {
+    let (site, routine, region) = (of("site"), of("routine"), of("region"));
+    let place = site.rsplit(" at ").next().unwrap_or(&site);
+    let region = if region == "-" { String::new() } else { format!(" {region}") };
+    format!("{place} {}{region}", routine.trim_start_matches("shmem_"))
+}
+
 /// Whether it begins or ends the program: that is called once, by whoever it is.
 fn is_setup(row: &SiteRow) -> bool {
     op::class_of(&row.routine) == Some(Class::Setup)
@@ -108,10 +128,10 @@ fn is_setup(row: &SiteRow) -> bool {
 
 /// Who calls each place, in words: in the order of the table, those that begin and end the program last. A place that
 /// has several rows, of regions or routines, has one line.
-fn called(lines: &[Line]) -> Vec<String> {
+fn called(lines: &[SiteLine]) -> Vec<String> {
     let mut places: Vec<(String, Ways)> = Vec::new();
     let mut known: HashMap<String, usize> = HashMap::new();
-    let (setup, others): (Vec<&Line>, Vec<&Line>) = lines.iter().partition(|line| is_setup(line.first));
+    let (setup, others): (Vec<&SiteLine>, Vec<&SiteLine>) = lines.iter().partition(|line| is_setup(line.first));
     for line in others.into_iter().chain(setup) {
         let place = line.place.shown(Kind::Text);
         let at = *known.entry(place.clone()).or_insert_with(|| {
@@ -171,8 +191,8 @@ pub(in crate::report) fn lines<'a>(
     regions: Regions,
     symbols: &dyn Symbols,
     of: impl Fn(&SiteRow) -> bool,
-) -> Vec<Line<'a>> {
-    let mut lines: Vec<Line<'a>> = Vec::new();
+) -> Vec<SiteLine<'a>> {
+    let mut lines: Vec<SiteLine<'a>> = Vec::new();
     let mut known: HashMap<(String, &str, &str), usize> = HashMap::new();
     for row in profile.sites.iter().filter(|row| of(row)) {
         let place = site_cell(row, symbols);
@@ -192,7 +212,7 @@ pub(in crate::report) fn lines<'a>(
                 at.insert(lines.len());
                 let mut ways = Ways::new();
                 add_ways(profile, row, symbols, &mut ways);
-                lines.push(Line { place, first: row, sum: row.sum, ways, addresses: 1 });
+                lines.push(SiteLine { place, first: row, sum: row.sum, ways, addresses: 1 });
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::row::{Bars, Chart, Tables, View};
 use super::{NOT_KNOWN, line, line_cell, region_cell};
 use crate::merge::{Because, Cause, Causes, Does, Merged, outside_parts};
 use crate::op::{self, Class};
@@ -10,6 +11,17 @@ use crate::report::symbols::Symbols;
 use crate::report::{Options, did_for, units};
 use crate::tables::{CodePlace, Releaser};
 use crate::text::visible;
+
+pub(crate) static VIEW: View = View {
+    name: "causes",
+    title: "Causes: who ended waits, and why they ended no sooner",
+    help: "who ended which waits, and what that PE did before",
+    hint: "For each place that waits for a flag, signal or lock: which PE ended the wait, by which call, and what that \
+           PE did while it was waited for.",
+    chart: Chart::Bars(Bars { title: "time in waits", label: |of| of("waiting_at"), value: "waited_ns" }),
+    tables: Tables::Made(|p, o, s| vec![grid(p, o, s)]),
+    ..View::BASE
+};
 
 const COLUMNS: [Column; 14] = [
     column("waiting_at", "waiting at", Kind::Text),
@@ -32,7 +44,7 @@ const COLUMNS: [Column; 14] = [
 const SHORT: &str = "no wait was long enough to be looked into";
 const NOT_KEPT: &str = "waits are looked into in profiles that are kept (oshrun --profile-dir)";
 
-pub(super) fn grid(profile: &Merged, options: &Options, symbols: &dyn Symbols) -> Grid {
+fn grid(profile: &Merged, options: &Options, symbols: &dyn Symbols) -> Grid {
     let title = "Who ended waits, and why they ended no sooner";
     let mut grid = Grid::new("causes", title, &COLUMNS, if profile.is_detailed() { SHORT } else { NOT_KEPT });
     let causes = &profile.causes;

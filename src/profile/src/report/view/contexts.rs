@@ -1,8 +1,28 @@
 //! By context, by team, and the algorithms of collectives.
 
+use super::row::{Tables, View};
 use crate::merge::Merged;
 use crate::report::grid::{Cell, Column, Grid, Kind, column};
 use crate::tables::TeamKey;
+
+pub(super) static VIEW: View = View {
+    name: "contexts",
+    title: "Contexts, teams, and algorithms of collectives",
+    help: "by context and by team, and the algorithms of collectives",
+    hint: "Traffic by context, collectives by team: who uses which; which algorithms collectives took.",
+    tables: Tables::Made(|p, _, _| grids(p)),
+    ..View::BASE
+};
+
+pub(super) static TEAMS_VIEW: View =
+    View { name: "teams", help: "by team alone", tables: Tables::OneOf(&VIEW, "teams"), ..View::BASE };
+
+pub(super) static ALGORITHMS_VIEW: View = View {
+    name: "algorithms",
+    help: "the algorithms of collectives alone",
+    tables: Tables::OneOf(&VIEW, "algorithms"),
+    ..View::BASE
+};
 
 const CONTEXTS: [Column; 10] = [
     column("context", "context", Kind::Text),
@@ -37,12 +57,13 @@ const ALGORITHMS: [Column; 3] = [
 /// Above this, ids are those of active sets.
 const ACTIVE_SET: u32 = 1 << 30;
 
-pub(super) fn grids(profile: &Merged) -> Vec<Grid> {
+fn grids(profile: &Merged) -> Vec<Grid> {
     vec![contexts(profile), teams(profile), algorithms(profile)]
 }
 
 fn contexts(profile: &Merged) -> Grid {
-    let mut grid = Grid::new("contexts", "Contexts", &CONTEXTS, "no context but the default one was used");
+    let mut grid = Grid::new("contexts", "Contexts", &CONTEXTS, "no context but the default one was used")
+        .of_sums("Calls and bytes");
     for ((handle, team), (pes, c)) in &profile.contexts {
         grid.row([
             Cell::Text(if *handle == 0 { "(others)".to_owned() } else { format!("{handle:#x}") }),
@@ -75,7 +96,8 @@ fn team_name((id, _, _, size): TeamKey, npes: u32) -> String {
 }
 
 fn teams(profile: &Merged) -> Grid {
-    let mut grid = Grid::new("teams", "Teams", &TEAMS, "no collective was called");
+    let mut grid =
+        Grid::new("teams", "Teams", &TEAMS, "no collective was called").of_sums("Collectives, bytes and times");
     for &((id, start, stride, size), sum) in &profile.teams {
         let name = team_name((id, start, stride, size), profile.job.npes);
         let number = |n: i32| Cell::Whole(u64::try_from(n).unwrap_or(0));
@@ -95,7 +117,7 @@ fn teams(profile: &Merged) -> Grid {
 
 /// What the calls of each routine took, in the names of `SHMEM_COLLECTIVES`.
 fn algorithms(profile: &Merged) -> Grid {
-    let mut grid = Grid::new("algorithms", "Algorithms of collectives", &ALGORITHMS, "");
+    let mut grid = Grid::new("algorithms", "Algorithms of collectives", &ALGORITHMS, "").of_sums("Calls");
     for ((routine, name), calls) in &profile.algorithms {
         let shown = |text: &str| if text.is_empty() { "(others)".to_owned() } else { text.to_owned() };
         grid.row([Cell::Text(shown(routine)), Cell::Text(shown(name)), (*calls).into()]);

@@ -1,9 +1,27 @@
 //! Hardware and software counters.
 
+use super::row::{Tables, View};
 use crate::counters::KNOWN;
 use crate::merge::Merged;
 use crate::report::Options;
 use crate::report::grid::{Cell, Column, Grid, Kind, column};
+
+pub(super) static VIEW: View = View {
+    name: "counters",
+    title: "Counters: hardware and software",
+    help: "hardware and software counters (oshrun --counters)",
+    hint: "What processor and kernel counted, as a whole and in timed calls. Around a routine that waits, instructions \
+           are those of waiting.",
+    tables: Tables::Made(|p, o, _| grids(p, o)),
+    ..View::BASE
+};
+
+pub(super) static UNAVAILABLE_VIEW: View = View {
+    name: "unavailable",
+    help: "counters that the system does not have",
+    tables: Tables::OneOf(&VIEW, "counters_unavailable"),
+    ..View::BASE
+};
 
 const COLUMNS: [Column; 10] = [
     column("of", "counter, of", Kind::Text),
@@ -21,7 +39,7 @@ const COLUMNS: [Column; 10] = [
 const MISSING: [Column; 3] =
     [column("counter", "counter", Kind::Text), column("pes", "PEs", Kind::Count), column("reason", "why", Kind::Text)];
 
-pub(super) fn grids(profile: &Merged, options: &Options) -> Vec<Grid> {
+fn grids(profile: &Merged, options: &Options) -> Vec<Grid> {
     let mut grid = Grid::new(
         "counters",
         "Counters",

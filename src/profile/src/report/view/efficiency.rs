@@ -1,10 +1,22 @@
 //! The factors of parallel efficiency, of the run and of its regions.
 
 use super::phases::{Phase, by_line};
+use super::row::{Bars, Chart, Tables, View};
 use crate::merge::{Merged, Times};
 use crate::report::grid::{Cell, Column, Grid, Kind, column};
 use crate::report::head::whole_pes;
 use crate::report::symbols::Symbols;
+
+pub(super) static VIEW: View = View {
+    name: "efficiency",
+    title: "Efficiency: what is lost to imbalance, data and waiting",
+    help: "how much is lost to uneven work, to moving data and to waiting, in the run and in its regions",
+    hint: "How much of the PEs' time is the program's own, and what the rest is lost to: uneven work, moving data, \
+           waiting for others. The factors multiply up.",
+    chart: Chart::Bars(Bars { title: "parallel efficiency", label: |of| of("of"), value: "parallel" }),
+    tables: Tables::Made(|p, _, s| vec![grid(p, s)]),
+    ..View::BASE
+};
 
 const COLUMNS: [Column; 8] = [
     column("of", "of", Kind::Text),
@@ -17,7 +29,7 @@ const COLUMNS: [Column; 8] = [
     column("lost_ns", "lost", Kind::Time),
 ];
 
-pub(super) fn grid(profile: &Merged, symbols: &dyn Symbols) -> Grid {
+fn grid(profile: &Merged, symbols: &dyn Symbols) -> Grid {
     let mut grid = Grid::new("efficiency", "Efficiency", &COLUMNS, "no PE got as far as the end of its initialization");
     let all = &profile.efficiencies;
     row(&mut grid, profile, ("run", "run"), &all.run);

@@ -3,13 +3,31 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use super::callsites::{Line, Regions, lines};
-use super::{place as shown_place, place_cell, region_cell};
+use super::row::{Chart, Tables, View};
+use super::{Regions, SiteLine, lines, place as shown_place, place_cell, region_cell};
 use crate::merge::{Late, Merged, SiteRow};
 use crate::op::{self, Class};
 use crate::report::grid::{Cell, Column, Grid, Kind, column};
 use crate::report::symbols::Symbols;
 use crate::report::{Options, merge, units};
+
+pub(super) static VIEW: View = View {
+    name: "imbalance",
+    title: "Imbalance: who came late, and what it cost",
+    help: "who came late to which barrier, collective or wait, and what that cost",
+    hint: "For each barrier and collective: how long the others waited for the one that came last. A PE that is last \
+           each time has more work; one that changes is noise or a pattern.",
+    chart: Chart::LatePes,
+    tables: Tables::Made(grids),
+    ..View::BASE
+};
+
+pub(super) static WAITS_VIEW: View = View {
+    name: "waits",
+    help: "the table of waits and locks of imbalance, alone",
+    tables: Tables::OneOf(&VIEW, "waits"),
+    ..View::BASE
+};
 
 const COLUMNS: [Column; 11] = [
     column("site", "where", Kind::Text),
@@ -36,7 +54,7 @@ const WAITS: [Column; 8] = [
     column("most_ns", "its time", Kind::Time),
 ];
 
-pub(super) fn grids(profile: &Merged, options: &Options, symbols: &dyn Symbols) -> Vec<Grid> {
+fn grids(profile: &Merged, options: &Options, symbols: &dyn Symbols) -> Vec<Grid> {
     let none = if profile.unpaired > 0 {
         "no meeting was recorded of which it is known that all PEs recorded it (see the note)"
     } else {
@@ -162,8 +180,9 @@ fn waits(profile: &Merged, options: &Options, symbols: &dyn Symbols) -> Grid {
     let mut rows = lines(profile, Regions::Apart, symbols, is_wait);
     let name = |row: &SiteRow| (row.routine.clone(), row.place().map(|(p, a)| (p.to_owned(), a)), row.region.clone());
     rows.sort_by_cached_key(|row| (std::cmp::Reverse(row.sum.known_ns), name(row.first)));
-    let mut grid = Grid::new("waits", "Waits and locks", &WAITS, "no wait and no lock was recorded");
-    for Line { place, first, sum, addresses, .. } in rows {
+    let mut grid = Grid::new("waits", "Waits and locks", &WAITS, "no wait and no lock was recorded")
+        .of_sums("Calls and waited times");
+    for SiteLine { place, first, sum, addresses, .. } in rows {
         // Places of one line may have PEs in common, and are known to where it is one PE.
         let of_pes = addresses == 1 || sum.pes == 1;
         grid.row([

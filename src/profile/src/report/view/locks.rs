@@ -1,11 +1,23 @@
 //! Distributed locks: who stands in line, and for how long each is held.
 
 use super::object;
+use super::row::{Bars, Chart, Tables, View};
 use crate::merge::{LockKey, LockSum, Merged};
 use crate::op::Class;
 use crate::report::grid::{Cell, Column, Grid, Kind, column};
 use crate::report::symbols::Symbols;
 use crate::report::{Options, units};
+
+pub(super) static VIEW: View = View {
+    name: "locks",
+    title: "Locks: who stands in line, and for how long each is held",
+    help: "distributed locks: who stands in line, how long each is held",
+    hint: "Each distributed lock: how often it was taken, how long PEs stood in line for it, how long it was held. \
+           Busy near 100 %: the program is as fast as what is done under it.",
+    chart: Chart::Bars(Bars { title: "time in line", label: |of| of("lock"), value: "waited_ns" }),
+    tables: Tables::Made(|p, o, s| vec![grid(p, o, s)]),
+    ..View::BASE
+};
 
 const COLUMNS: [Column; 11] = [
     column("lock", "lock", Kind::Text),
@@ -27,7 +39,7 @@ const BUSY: f64 = 0.75;
 /// Locks that were not given are listed.
 const LISTED: usize = 4;
 
-pub(super) fn grid(profile: &Merged, options: &Options, symbols: &dyn Symbols) -> Grid {
+fn grid(profile: &Merged, options: &Options, symbols: &dyn Symbols) -> Grid {
     // Without details it is known that locks were taken, but not which.
     let is_known = profile.is_detailed() || profile.routines.iter().all(|routine| routine.class != Class::Lock);
     let empty =

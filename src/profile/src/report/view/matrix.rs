@@ -1,10 +1,26 @@
 //! Who sends how much to whom.
 
-use crate::merge::{LARGEST_TEXT, Matrix, Merged};
+use super::row::{Chart, Json, Tables, View};
+use serde_json::{Value, json};
+
+use crate::merge::{LARGEST, LARGEST_TEXT, Matrix, Merged};
 use crate::report::distinct_names;
 use crate::report::grid::{Cell, Column, Grid, Kind, column};
 use crate::report::table::{self, Table};
 use crate::tables::Peer;
+
+pub(super) static VIEW: View = View {
+    name: "matrix",
+    title: "Matrix: who sends to whom",
+    help: "bytes and calls from each PE to each PE",
+    hint: "Puts, gets, atomics and signals from each PE to each. A column that stands out: many write to or read from \
+           one PE. Shades are by the logarithm.",
+    chart: Chart::Matrix,
+    tables: Tables::Made(|p, _, _| grids(p)),
+    text: Some(|p, _| vec![text(p)]),
+    json: Json::Member("matrix", |p, _| object(p)),
+    ..View::BASE
+};
 
 const COLUMNS: [Column; 9] = [
     column("from", "from", Kind::Text),
@@ -24,7 +40,7 @@ const LABEL: usize = 7;
 const MOST: usize = 10;
 
 /// Pairs of PEs that have traffic, most bytes first.
-pub(super) fn grids(profile: &Merged) -> Vec<Grid> {
+fn grids(profile: &Merged) -> Vec<Grid> {
     let mut grid = Grid::new("pairs", "Pairs of PEs", &COLUMNS, "no PE sent anything to another");
     let mut row = |from: Cell, to: Cell, peer: &Peer| {
         let all = peer.all();
@@ -53,7 +69,7 @@ pub(super) fn grids(profile: &Merged) -> Vec<Grid> {
 }
 
 /// The matrix for people: bytes above calls.
-pub(crate) fn text(profile: &Merged) -> String {
+fn text(profile: &Merged) -> String {
     let m = profile.matrix(LARGEST_TEXT);
     let mut out = String::new();
     let labels = labels(&m);
@@ -132,6 +148,18 @@ fn fitting(first: usize, table: Vec<Vec<String>>) -> (Vec<Vec<String>>, usize) {
     let table: Vec<Vec<String>> = table.iter().map(|row| row.iter().map(close).collect()).collect();
     let width = width(&table);
     (table, width)
+}
+
+/// For programs. Rows are origins, columns targets.
+fn object(profile: &Merged) -> Value {
+    let m = profile.matrix(LARGEST);
+    json!({
+        "by": if m.by_pe { "pe" } else { "group" },
+        "labels": m.labels,
+        "bytes": m.bytes,
+        "calls": m.calls,
+        "elsewhere": { "bytes": m.elsewhere.bytes, "calls": m.elsewhere.calls },
+    })
 }
 
 #[cfg(test)]

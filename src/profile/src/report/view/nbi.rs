@@ -1,8 +1,26 @@
 //! Nonblocking operations, from issue to completion.
 
+use super::row::{Tables, View};
 use crate::merge::Merged;
 use crate::report::grid::{Cell, Column, Grid, Kind, column};
 use crate::size::Distance;
+
+pub(super) static VIEW: View = View {
+    name: "nbi",
+    title: "Nonblocking operations: issue to completion",
+    help: "nonblocking operations from issue to completion",
+    hint: "What nonblocking operations leave to the program. An overlap near 100 %: it works while data moves; near 0: \
+           it waits for them at once.",
+    tables: Tables::Made(|p, _, _| grids(p)),
+    ..View::BASE
+};
+
+pub(super) static HANDLES_VIEW: View = View {
+    name: "handles",
+    help: "those with handles alone, by routine",
+    tables: Tables::OneOf(&VIEW, "handles"),
+    ..View::BASE
+};
 
 const COLUMNS: [Column; 14] = [
     column("pe", "PE", Kind::Text),
@@ -21,7 +39,7 @@ const COLUMNS: [Column; 14] = [
     column("overlap", "overlap", Kind::Share),
 ];
 
-pub(super) fn grids(profile: &Merged) -> Vec<Grid> {
+fn grids(profile: &Merged) -> Vec<Grid> {
     vec![grid(profile), handles(profile)]
 }
 
@@ -80,7 +98,7 @@ const HANDLES: [Column; 6] = [
 
 /// Operations with handles, by the routine that begins them.
 fn handles(profile: &Merged) -> Grid {
-    let mut grid = Grid::new("handles", "Operations with handles", &HANDLES, "");
+    let mut grid = Grid::new("handles", "Operations with handles", &HANDLES, "").of_sums("Operations and times");
     for of in &profile.requests {
         let share = (of.open_ns > 0).then(|| 1.0 - (of.waited_ns as f64 / of.open_ns as f64).min(1.0));
         let routine = if of.routine.is_empty() { "(others)" } else { &of.routine };

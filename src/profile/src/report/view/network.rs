@@ -1,8 +1,25 @@
 //! What goes to other hosts, and what the network says of itself.
 
+use super::row::{Tables, View};
 use crate::merge::Merged;
 use crate::report::grid::{Cell, Column, Grid, Kind, column};
 use crate::size::Distance;
+
+pub(super) static VIEW: View = View {
+    name: "network",
+    title: "Network: what goes to other hosts",
+    help: "calls and bytes to this host and to others, and the network's own numbers",
+    hint: "How much stays on the host and how much leaves it; then what the network counts itself.",
+    tables: Tables::Made(|p, _, _| grids(p)),
+    ..View::BASE
+};
+
+pub(super) static DISTANCES_VIEW: View = View {
+    name: "distances",
+    help: "calls and bytes to this host and to others, alone",
+    tables: Tables::OneOf(&VIEW, "by_distance"),
+    ..View::BASE
+};
 
 const COLUMNS: [Column; 8] = [
     column("of", "number", Kind::Text),
@@ -46,13 +63,14 @@ const DISTANCES: [Column; 4] = [
     column("share", "of bytes", Kind::Share),
 ];
 
-pub(super) fn grids(profile: &Merged) -> Vec<Grid> {
+fn grids(profile: &Merged) -> Vec<Grid> {
     vec![distances(profile), numbers(profile)]
 }
 
 /// Calls with a peer, by how far it is.
 fn distances(profile: &Merged) -> Grid {
-    let mut grid = Grid::new("by_distance", "Near and far", &DISTANCES, "no call went to a PE");
+    let mut grid =
+        Grid::new("by_distance", "Near and far", &DISTANCES, "no call went to a PE").of_sums("Calls and bytes");
     let mut sums = [(0_u64, 0_u64); crate::size::DISTANCES];
     for routine in &profile.routines {
         for (sum, (calls, bytes)) in sums.iter_mut().zip(routine.calls.iter().zip(&routine.bytes)) {
@@ -72,7 +90,7 @@ fn distances(profile: &Merged) -> Grid {
 }
 
 fn numbers(profile: &Merged) -> Grid {
-    let mut grid = Grid::new("network", "The network", &COLUMNS, "no network was used");
+    let mut grid = Grid::new("network", "The network", &COLUMNS, "no network was used").of_sums("Totals");
     for (name, sum) in &profile.network {
         let what = NUMBERS.iter().find(|(known, _)| known == name).map(|(_, what)| *what);
         grid.row([

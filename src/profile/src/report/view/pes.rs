@@ -1,8 +1,23 @@
 //! By PE.
 
-use crate::merge::Merged;
+use super::row::{Json, Tables, View};
+use crate::merge::{Merged, PeRow};
 use crate::report::balance::WAITING;
 use crate::report::grid::{Cell, Column, Grid, Kind, column};
+use crate::report::table::{self, Table};
+use crate::report::{distinct_names, text, units};
+
+pub(super) static VIEW: View = View {
+    name: "pe",
+    aliases: &["pes"],
+    title: "PEs",
+    help: "one line a PE",
+    hint: "A row a PE. The one that waits least is the one that the others wait for.",
+    tables: Tables::Made(|p, _, _| vec![grid(p)]),
+    text: Some(|p, _| vec![by_pe(p), text::balance_of(&p.pes)]),
+    json: Json::Pes,
+    ..View::BASE
+};
 
 const COLUMNS: [Column; 15] = [
     column("pe", "PE", Kind::Text),
@@ -22,7 +37,7 @@ const COLUMNS: [Column; 15] = [
     column("queued_ns", "", Kind::Time),
 ];
 
-pub(super) fn grid(profile: &Merged) -> Grid {
+fn grid(profile: &Merged) -> Grid {
     let mut grid = Grid::new("pes", "PEs", &COLUMNS, "no PE recorded anything");
     for pe in &profile.pes {
         let waiting = WAITING.iter().map(|(_, pick)| Cell::Whole(pick(pe)));
@@ -43,4 +58,66 @@ pub(super) fn grid(profile: &Merged) -> Grid {
         grid.row(row);
     }
     grid
+}
+
+/// The table as text has it, with hosts beside PEs.
+fn by_pe(profile: &Merged) -> String {
+    if profile.pes.is_empty() {
+        return "no PE recorded anything\n".to_owned();
+    }
+    let columns = [
+        ("host", 10),
+        ("run", 9),
+        ("calls", 8),
+        ("bytes", 9),
+        ("library", 9),
+        ("%", 6),
+        (WAITING[0].0, 9),
+        (WAITING[1].0, 8),
+        ("coll.", 8),
+    ];
+    let mut hosts: Vec<String> = profile.pes.iter().map(|pe| pe.host.to_string()).collect();
+    hosts.sort_unstable();
+    hosts.dedup();
+    // What the terminal is wider than the other columns is theirs.
+    let taken: usize = 4 + columns.iter().map(|(_, width)| width).sum::<usize>();
+    let short = distinct_names(&hosts, 9 + table::width().saturating_sub(taken), "...");
+    let shown = |host: &str| hosts.binary_search_by(|known| (**known).cmp(host)).map_or("", |at| &short[at]);
+    let mut table = Table::new("PE", 4, &columns);
+    for pe in &profile.pes {
+        let time = |pick: fn(&PeRow) -> u64| units::time(pick(pe) as f64);
+        table.row(
+            &pe.pe.to_string(),
+            &[
+                shown(&pe.host).to_owned(),
+                time(PeRow::main_ns),
+                units::count(pe.all_calls()),
+                units::bytes(pe.bytes),
+                time(PeRow::library_ns),
+                text::library_share(pe),
+                time(WAITING[0].1),
+                time(WAITING[1].1),
+                time(WAITING[2].1),
+            ],
+        );
+    }
+    queued(&profile.pes).into_iter().for_each(|note| table.line(&note));
+    table.finish()
+}
+
+/// Share of its run in line for a core from which on a PE is told of.
+const QUEUED: f64 = 0.05;
+
+/// Which PEs had to stand in line for a core.
+fn queued(pes: &[PeRow]) -> Option<String> {
+    let share = |pe: &&PeRow| pe.queued_ns().unwrap_or(0) as f64 / pe.main_ns().max(1) as f64;
+    let count = pes.iter().filter(|pe| share(pe) >= QUEUED).count();
+    let most = pes.iter().max_by(|a, b| share(a).total_cmp(&share(b))).filter(|_| count > 0)?;
+    Some(format!(
+        "{count} of {} PEs stood in line for a core for 5 % of their run or more, PE {} most: {}, {} %.",
+        pes.len(),
+        most.pe,
+        units::time(most.queued_ns().unwrap_or(0) as f64),
+        units::percent(share(&most), 1.0)
+    ))
 }

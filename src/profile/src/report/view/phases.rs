@@ -3,10 +3,26 @@
 use std::collections::BTreeMap;
 
 use super::line;
+use super::row::{Bars, Chart, Tables, View};
 use crate::merge::{Merged, PhaseSum, Place};
 use crate::report::Options;
 use crate::report::grid::{Cell, Column, Grid, Kind, column};
 use crate::report::symbols::Symbols;
+
+pub(super) static VIEW: View = View {
+    name: "phases",
+    title: "Phases: what happens between barriers and collectives",
+    help: "what happens between barriers and collectives: where time goes outside of the library",
+    hint: "Where time goes that no routine shows: the program itself, from one barrier or collective to the next. One \
+           PE with far more work than the mean: the others wait for it at the end of the phase.",
+    chart: Chart::Bars(Bars {
+        title: "mean work of a PE by phase",
+        label: |of| format!("{} to {}", of("from"), of("to")),
+        value: "work_mean_ns",
+    }),
+    tables: Tables::Made(|p, o, s| vec![grid(p, o, s)]),
+    ..View::BASE
+};
 
 const COLUMNS: [Column; 14] = [
     column("from", "from", Kind::Text),
@@ -52,7 +68,7 @@ pub(super) fn by_line(profile: &Merged, symbols: &dyn Symbols) -> Vec<Phase> {
     phases
 }
 
-pub(super) fn grid(profile: &Merged, options: &Options, symbols: &dyn Symbols) -> Grid {
+fn grid(profile: &Merged, options: &Options, symbols: &dyn Symbols) -> Grid {
     let empty = "nothing is known of what PEs did between barriers and collectives";
     let mut grid = Grid::new("phases", "Between barriers and collectives", &COLUMNS, empty);
     let run = crate::report::merge::run_time_ns(&profile.pes);

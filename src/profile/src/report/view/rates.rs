@@ -1,5 +1,6 @@
 //! How fast puts, gets and atomics were, against what the machine does, and what held them up.
 
+use super::row::{Bars, Chart, Tables, View};
 use crate::calibration::{Calibration, MEMORY, Measured};
 use crate::merge::Merged;
 use crate::model::{Routine, SizeCount};
@@ -9,6 +10,17 @@ use crate::report::symbols::Symbols;
 use crate::report::{Options, units};
 use crate::size::{Distance, size_bounds};
 use crate::tables::Rate;
+
+pub(super) static VIEW: View = View {
+    name: "rates",
+    title: "Rates: against what the machine does",
+    help: "how fast puts, gets and atomics were, beside what oshrun --calibrate has measured, and what held them up",
+    hint: "How fast puts, gets and atomics were, beside the best that oshrun --calibrate has measured here, and what \
+           held them up: memory that is touched for the first time, others on the same link, strides.",
+    chart: Chart::Bars(Bars { title: "time beyond the best", label: |of| of("of"), value: "over_ns" }),
+    tables: Tables::Made(|p, o, s| vec![grid(p, o, s)]),
+    ..View::BASE
+};
 
 const COLUMNS: [Column; 15] = [
     column("of", "routine, size", Kind::Text),
@@ -106,7 +118,7 @@ impl Line<'_> {
     }
 }
 
-pub(super) fn grid(profile: &Merged, options: &Options, _: &dyn Symbols) -> Grid {
+fn grid(profile: &Merged, options: &Options, _: &dyn Symbols) -> Grid {
     let ways = Ways::new(profile);
     let (unseen, moved) = (Unseen::of(profile, &ways), moved(profile));
     let empty = match moved {

@@ -2,9 +2,35 @@
 
 use std::collections::BTreeMap;
 
+use super::row::{Bars, Chart, Tables, View};
 use crate::merge::{MarkerRow, Merged, RegionSum};
 use crate::report::Options;
 use crate::report::grid::{Cell, Column, Grid, Kind, column};
+
+pub(super) static VIEW: View = View {
+    name: "regions",
+    title: "Regions",
+    help: "by region (shmem_pcontrol), and the program's markers over all PEs",
+    hint: "Parts of the program that it named (shmem_pcontrol). Waiting is the part of library time that other PEs \
+           cause.",
+    chart: Chart::Bars(Bars { title: "own time by region", label: |of| of("region"), value: "own_ns" }),
+    tables: Tables::Made(|p, o, _| grids(p, o)),
+    ..View::BASE
+};
+
+pub(super) static MARKERS_VIEW: View = View {
+    name: "markers",
+    help: "the program's markers by PE",
+    tables: Tables::OneOf(&VIEW, "markers"),
+    ..View::BASE
+};
+
+pub(super) static MARKER_SUMS_VIEW: View = View {
+    name: "marker-sums",
+    help: "the program's markers over all PEs, alone",
+    tables: Tables::OneOf(&VIEW, "marker_sums"),
+    ..View::BASE
+};
 
 const COLUMNS: [Column; 14] = [
     column("region", "region", Kind::Text),
@@ -43,7 +69,7 @@ const MARKERS: [Column; 7] = [
     column("last", "last", Kind::Number),
 ];
 
-pub(super) fn grids(profile: &Merged, options: &Options) -> Vec<Grid> {
+fn grids(profile: &Merged, options: &Options) -> Vec<Grid> {
     let mut rows: Vec<&(String, RegionSum)> = profile.regions.iter().collect();
     rows.sort_by_key(|(name, sum)| (std::cmp::Reverse(sum.own_ns), name.as_str()));
     let mut grid = Grid::new("regions", "Regions", &COLUMNS, "no region was recorded");
@@ -134,7 +160,7 @@ impl MarkerSum {
 
 /// Markers by PE.
 fn markers(profile: &Merged) -> Grid {
-    let mut grid = Grid::new("markers", "Markers by PE", &MARKERS, "");
+    let mut grid = Grid::new("markers", "Markers by PE", &MARKERS, "").on_request();
     for row in &profile.markers {
         let m = &row.marker;
         let own = |value: f64| row.pe.map(|_| value);

@@ -1,9 +1,23 @@
 //! By routine.
 
+use super::row::{Chart, Json, Tables, View};
 use crate::merge::Merged;
 use crate::model::Routine;
 use crate::report::grid::{Cell, Column, Grid, Kind, column};
-use crate::report::{Options, merge, sort};
+use crate::report::{Options, merge, sort, text};
+
+pub(super) static VIEW: View = View {
+    name: "routines",
+    aliases: &["routine"],
+    title: "Routines: calls, bytes, times",
+    help: "calls, bytes and times of each routine, and the balance between PEs",
+    hint: "Where time in the library goes, summed over PEs. p99 far above p50: some calls wait. One PE with most of \
+           the time of a routine: look at that PE, or at what it waits for.",
+    chart: Chart::Routines,
+    tables: Tables::Made(|p, o, _| vec![grid(p, o)]),
+    text: Some(text::of_routines),
+    json: Json::Nothing,
+};
 
 const COLUMNS: [Column; 15] = [
     column("routine", "routine", Kind::Text),
@@ -23,7 +37,7 @@ const COLUMNS: [Column; 15] = [
     column("max_pe_ns", "its time", Kind::Time),
 ];
 
-pub(super) fn grid(profile: &Merged, options: &Options) -> Grid {
+fn grid(profile: &Merged, options: &Options) -> Grid {
     let mut grid = Grid::new("routines", "Routines", &COLUMNS, "no call was recorded");
     let mut routines = profile.routines.clone();
     sort::select(&mut routines, options.sort, None);

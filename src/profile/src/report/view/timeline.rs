@@ -1,9 +1,22 @@
 //! What each PE did over time.
 
+use super::row::{Chart, Tables, View};
 use crate::merge::{Merged, STRIP_COLUMNS, STRIP_KINDS};
 use crate::report::grid::{Cell, Column, Grid, Kind, column};
 use crate::report::{WHICH, shown_pes, table, units};
 use crate::timeline::{DATA, MEETINGS, SETUP, WAITS};
+
+pub(super) static VIEW: View = View {
+    name: "timeline",
+    title: "Timeline: what each PE did",
+    help: "what each PE did over time",
+    hint: "What each PE did from its begin to its end, in 64 columns: phases of the program, and who waits while \
+           others work.",
+    chart: Chart::Strips,
+    tables: Tables::Made(|p, _, _| vec![grid(p)]),
+    text: Some(|p, _| vec![text(p)]),
+    ..View::BASE
+};
 
 const COLUMNS: [Column; 8] = [
     column("pe", "PE", Kind::Text),
@@ -20,7 +33,7 @@ const COLUMNS: [Column; 8] = [
 const LINES: usize = 32;
 const EMPTY: &str = "no PE has recorded what it did over time";
 
-pub(super) fn grid(profile: &Merged) -> Grid {
+fn grid(profile: &Merged) -> Grid {
     let mut grid = Grid::new("timeline", "Over time", &COLUMNS, EMPTY);
     for (pe, strip) in profile.pes.iter().filter_map(|pe| Some((pe.pe, pe.strip.as_ref()?))) {
         for at in 0..STRIP_COLUMNS {
@@ -35,7 +48,7 @@ pub(super) fn grid(profile: &Merged) -> Grid {
 }
 
 /// A line a PE, a letter a 64th of its run.
-pub(crate) fn text(profile: &Merged) -> String {
+fn text(profile: &Merged) -> String {
     let shown = shown_pes(profile, LINES);
     let with_strip = |at: &usize| profile.pes.get(*at).and_then(|pe| Some((pe.pe, pe.strip.as_ref()?)));
     let all: Vec<_> = shown.iter().filter_map(with_strip).collect();
