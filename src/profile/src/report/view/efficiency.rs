@@ -13,7 +13,7 @@ pub(super) static VIEW: View = View {
     help: "how much is lost to uneven work, to moving data and to waiting, in the run and in its regions",
     hint: "How much of the PEs' time is the program's own, and what the rest is lost to: uneven work, moving data, \
            waiting for others. The factors multiply up.",
-    chart: Chart::Bars(Bars { title: "parallel efficiency", label: |of| of("of"), value: "parallel" }),
+    chart: Chart::Bars(Bars { title: "time of PEs that is lost", label: |of| of("of"), value: "lost_ns" }),
     tables: Tables::Made(|p, _, s| vec![grid(p, s)]),
     ..View::BASE
 };
