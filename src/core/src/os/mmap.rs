@@ -5,8 +5,8 @@ use super::standard;
 use crate::base::{Cause, Fault, env};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
-/// Bytes of the largest pages that kernels have (those of aarch64 may have 64 KiB). What is mapped by itself begins at a
-/// multiple of it in its file, so that a job's memory is laid out alike everywhere.
+/// Bytes of the largest pages that kernels have (those of aarch64 may have 64 KiB). What is mapped by itself begins at
+/// a multiple of it in its file, so that a job's memory is laid out alike everywhere.
 pub const GRANULE: usize = 64 << 10;
 
 /// Bytes of the kernel's pages.

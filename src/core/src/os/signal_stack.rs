@@ -1,4 +1,5 @@
-//! The stack that the signal handlers of a thread have to themselves (`sigaltstack`). All of it makes system calls only.
+//! The stack that the signal handlers of a thread have to themselves (`sigaltstack`). System calls only, so that
+//! handlers may ask.
 #![allow(unsafe_code)]
 
 use super::process;

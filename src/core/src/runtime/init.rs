@@ -185,12 +185,8 @@ fn start(result: &mut Start, profiles: Profiles) -> Result<&'static Process, Fau
     let settings = CommonSettings::new(check, only_network, env::atomics_by_nic()?, &algorithms.0);
     let segments = segments::establish(&job, pe, settings, heap_len, env::static_segment()?)?;
     if check {
-        if pe == job.pes().start && WIREUP.get().is_some() {
-            crate::say!("pellucid: PE {pe}: started by {}", launch.how);
-        }
-        for note in &segments.notes {
-            crate::say!("pellucid: PE {pe}: {note}");
-        }
+        let how = (pe == job.pes().start && WIREUP.get().is_some()).then(|| format!("started by {}", launch.how));
+        how.iter().chain(&segments.notes).for_each(|note| crate::say!("pellucid: PE {pe}: {note}"));
     }
     let heap = Heap::observed(segments.heap_base, segments.heap_len);
     // From here on a fault knows which PE it is.

@@ -51,8 +51,8 @@ pub struct LockRow {
     pub since: AtomicU64,
 }
 
-/// The last release of a lock, for the PEs of a host. Who holds the lock reads and writes; so may holders of other locks
-/// that have the same row.
+/// The last release of a lock, for the PEs of a host. The holder of the lock reads and writes; so may holders of other
+/// locks that have the same row.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct Released {

@@ -321,15 +321,7 @@ impl Writer {
         let chunk_head = chunk.cast::<ChunkHead>();
         // SAFETY: `room` vouches for a mapped chunk, which only this thread writes to.
         let h = unsafe { &*chunk_head };
-        let lost = (h.progress.load(Relaxed) >> 32).wrapping_add(h.folded.load(Relaxed));
-        head.dropped.fetch_add(lost, Relaxed);
-        switch::count_dropped(lost);
-        h.sequence.store(0, Release);
-        h.closed.store(0, Release);
-        h.progress.store(0, Release);
-        // Whoever reads while this is written: what follows is not to be seen with what was there before.
-        fence(Release);
-        h.folded.store(0, Relaxed);
+        empty(h, &head.dropped);
         // Calls that are still to be folded began at the end of the last one.
         let base = if self.sequence == 0 || self.end_ticks == 0 { now } else { self.end_ticks.min(now) };
         h.base_ticks.store(base, Relaxed);
@@ -539,4 +531,17 @@ impl Job {
         let bytes = unsafe { std::slice::from_raw_parts(std::ptr::from_ref(head).cast::<u8>(), HEAD_BYTES) };
         head.check.store(check::head(bytes, VERSION), Release);
     }
+}
+
+/// Gives up what a chunk has: its events are dropped.
+fn empty(chunk: &ChunkHead, dropped: &AtomicU64) {
+    let lost = (chunk.progress.load(Relaxed) >> 32).wrapping_add(chunk.folded.load(Relaxed));
+    dropped.fetch_add(lost, Relaxed);
+    switch::count_dropped(lost);
+    chunk.sequence.store(0, Release);
+    chunk.closed.store(0, Release);
+    chunk.progress.store(0, Release);
+    // A reader that is at it: what is stored from here on is not to be seen with what was there before.
+    fence(Release);
+    chunk.folded.store(0, Relaxed);
 }

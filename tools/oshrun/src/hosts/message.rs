@@ -126,8 +126,8 @@ packed! {
         Beat = 2 {}
         /// Something to say that decides nothing.
         Note = 3 { text: String, }
-        /// The job must end with this status; what to say of it, and the PE that has called `shmem_global_exit`, if that
-        /// is why.
+        /// The job must end with this status; what to say of it, and the PE that has called `shmem_global_exit`, if
+        /// that is why.
         Verdict = 4 { status: i32, text: Option<String>, asked_by: Option<u32>, }
         /// A PE ended with this status after it had left the library: the others may finish. What to say of it.
         Late = 5 { pe: u32, who: String, status: i32, text: Option<String>, }
