@@ -210,8 +210,9 @@ fn place(segment: RawFd, pe: u32, crashed: Option<&Crashed>, line: Duration) -> 
 /// The counters that `SHMEM_COUNTERS` names.
 fn counters(start: &Start) -> Result<Vec<usize>, Fault> {
     let Some((name, value)) = &start.counters else { return Ok(Vec::new()) };
-    pellucid_profile::counters::parse(value)
-        .map_err(|reason| Fault::from(Cause::Environment { name: name.clone(), value: value.clone(), reason }))
+    pellucid_profile::counters::parse(value).map_err(|reason| {
+        Fault::from(Cause::Environment { name: name.clone(), value: value.clone(), reason: reason.into() })
+    })
 }
 
 /// Has the profile know the lines of a script that Python runs in this process. Where they are not to be had, those who

@@ -30,14 +30,13 @@ fn page(path: &Path) -> Option<Page> {
     Some(Page { name: path.file_name()?.to_string_lossy().into_owned(), example, places, own })
 }
 
-/// Whether code, not a comment, has the word. A name of a folder counts where it is a path or a module.
+/// Whether code, not a comment, has the word: as a name, a path, or in a text.
 fn has(text: &str, word: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     text.lines().filter(|line| !line.trim_start().starts_with("//")).any(|line| {
         line.match_indices(word).any(|(at, _)| {
             let (before, after) = (&line[..at], &line[at + word.len()..]);
-            let whole = !before.ends_with(is_part) && !after.starts_with(is_part);
-            whole && (word.len() > 4 || before.ends_with("mod ") || after.starts_with("::"))
+            !before.ends_with(is_part) && !after.starts_with(is_part)
         })
     })
 }
@@ -76,6 +75,7 @@ fn a_name_is_found_as_a_whole_word_of_code() {
     assert!(has("let x = lookup(\"OFI_INTERFACE\");", "OFI_INTERFACE"));
     assert!(!has("// OFI_INTERFACE", "OFI_INTERFACE") && !has("\"SHMEM_OFI_INTERFACE\"", "OFI_INTERFACE"));
     assert!(has("pub mod ofi;", "ofi") && has("ofi::ROW", "ofi") && !has("a profile of it", "ofi"));
+    assert!(has("value == \"ofi\"", "ofi") && has("\"not with SHMEM_TRANSPORT=ofi\"", "ofi"));
 }
 
 /// Files that a page names: paths that end as those of code do, in text and in drawings.
