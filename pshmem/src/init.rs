@@ -15,6 +15,7 @@ use pellucid_core::os::crash::{self, Crashed};
 use pellucid_core::os::python;
 use pellucid_core::runtime::{self, Level, Start};
 use pellucid_profile::recorder::{self, Mark, Stamp};
+use pellucid_profile::segment::identity::set_transport;
 use pellucid_profile::segment::{self, Segment};
 use pellucid_profile::{arm, op, trace};
 
@@ -242,6 +243,7 @@ fn profile(start: &Start) -> bool {
     };
     match attached {
         Ok(segment) => {
+            let _ = set_transport(segment, runtime::transport_name());
             profile_files::begin(start, segment);
             metrics::begin(start, segment);
             tool::find();

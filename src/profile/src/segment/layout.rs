@@ -24,7 +24,7 @@ use crate::size::{DISTANCES, Distance, SIZE_CLASSES, size_class};
 /// First eight bytes of a segment.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"PELLPROF");
 /// Version of this layout. Readers and writers of another version refuse the segment.
-pub const VERSION: u32 = 37;
+pub const VERSION: u32 = 38;
 
 /// Threads of a PE that can record into a slot of their own at the same time.
 pub const SLOTS: usize = 256;
@@ -150,6 +150,8 @@ pub struct Header {
     pub job_step: Text<64>,
     /// See `job_id`.
     pub launcher: Text<64>,
+    /// What its PEs communicate through, by the library's name of it. Empty until they have begun.
+    pub transport: Text<64>,
     /// The status with which one of the PEs has ended the job by itself, plus 1; 0: none has.
     pub ended_with: AtomicU32,
 }
