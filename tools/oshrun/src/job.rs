@@ -133,8 +133,7 @@ fn agrees_by_head(options: &Options) -> bool {
 /// Whether variables, the last of a name counts, have PEs of one host reach each other through the network.
 fn share_no_memory(variables: impl Iterator<Item = (OsString, OsString)>) -> bool {
     let last = variables.filter(|(name, _)| name == "SHMEM_TRANSPORT").last();
-    let wanted = last.and_then(|(_, value)| registry::parse(&value.to_string_lossy()));
-    matches!(wanted, Some(Wanted::Everywhere(_)))
+    last.and_then(|(_, value)| registry::parse(&value.to_string_lossy())).is_some_and(Wanted::is_network_only)
 }
 
 /// Says how a job would be run.

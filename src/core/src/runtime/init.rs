@@ -180,11 +180,10 @@ fn start(result: &mut Start, profiles: Profiles) -> Result<&'static Process, Fau
     if launch.pe == 0 {
         report::at_start(&launch.how);
     }
-    let only_network = transports != Wanted::Auto;
-    let wireup = network::wireup(&launch, only_network)?;
+    let wireup = network::wireup(&launch, transports.is_network_only())?;
     let (job, pe) = (launch.job, launch.pe);
     let heap_len = allocator::room_for(usize::try_from(env::symmetric_size()?).unwrap_or(usize::MAX));
-    let settings = CommonSettings::new(check, only_network, env::atomics_by_nic()?, &algorithms.0);
+    let settings = CommonSettings::new(check, transports.is_network_only(), env::atomics_by_nic()?, &algorithms.0);
     let segments = segments::establish(&job, pe, settings, heap_len, env::static_segment()?)?;
     if check {
         if pe == job.pes().start && WIREUP.get().is_some() {
@@ -201,7 +200,7 @@ fn start(result: &mut Start, profiles: Profiles) -> Result<&'static Process, Fau
     liveness::start(process, launch.launched, launch.profile.as_ref(), profiles.place);
     let job = &process.job;
     // Who is reached through memory.
-    let near = if wireup.is_some() && only_network { pe..pe + 1 } else { job.pes() };
+    let near = if wireup.is_some() && transports.is_network_only() { pe..pe + 1 } else { job.pes() };
     let mut map = segments.map(pe, near.clone(), job.npes(), check);
     map.losses = losses::of(job, segments.peers);
     let mut hosts = vec![0];

@@ -114,7 +114,7 @@ pub(super) fn join(
     atomics: Atomics,
     begin: &Begin,
 ) -> Result<(Network, Vec<u32>), Fault> {
-    let (pe, npes, only) = (wireup.pe(), wireup.npes(), wanted != Wanted::Auto);
+    let (pe, npes, only) = (wireup.pe(), wireup.npes(), wanted.is_network_only());
     mine.losses.inspect(|losses| losses.set_launcher(wireup.clone()));
     let identity = Identity {
         version: env!("CARGO_PKG_VERSION").into(),

@@ -115,6 +115,13 @@ pub fn about() -> String {
     format!("Transports between hosts, for SHMEM_TRANSPORT:\n{lines}")
 }
 
+impl Wanted {
+    /// Whether even PEs of one host reach each other through the network.
+    pub fn is_network_only(self) -> bool {
+        matches!(self, Self::Everywhere(_))
+    }
+}
+
 /// What a value of `SHMEM_TRANSPORT` asks for; `None` where it is none.
 pub fn parse(value: &str) -> Option<Wanted> {
     if value.eq_ignore_ascii_case("auto") {

@@ -177,7 +177,7 @@ impl Pe {
 
     /// Moves all of them on; whether anything happened.
     pub fn progress(&self) -> bool {
-        self.transports().fold(false, |some, transport| transport.progress() || some)
+        self.transports().filter(|transport| transport.progress()).count() > 0
     }
 
     /// Completes what its default channels have.
