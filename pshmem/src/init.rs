@@ -15,6 +15,7 @@ use pellucid_core::os::crash::{self, Crashed};
 use pellucid_core::os::{python, signal_stack};
 use pellucid_core::runtime::{self, Level, Start};
 use pellucid_profile::recorder::{self, Mark, Stamp};
+use pellucid_profile::segment::identity::set_transport;
 use pellucid_profile::segment::{self, Segment};
 use pellucid_profile::{arm, op, trace};
 
@@ -210,8 +211,9 @@ fn place(segment: RawFd, pe: u32, crashed: Option<&Crashed>, line: Duration) -> 
 /// The counters that `SHMEM_COUNTERS` names.
 fn counters(start: &Start) -> Result<Vec<usize>, Fault> {
     let Some((name, value)) = &start.counters else { return Ok(Vec::new()) };
-    pellucid_profile::counters::parse(value)
-        .map_err(|reason| Fault::from(Cause::Environment { name: name.clone(), value: value.clone(), reason }))
+    pellucid_profile::counters::parse(value).map_err(|reason| {
+        Fault::from(Cause::Environment { name: name.clone(), value: value.clone(), reason: reason.into() })
+    })
 }
 
 /// Has the profile know the lines of a script that Python runs in this process. Where they are not to be had, those who
@@ -241,6 +243,7 @@ fn profile(start: &Start) -> bool {
     };
     match attached {
         Ok(segment) => {
+            let _ = set_transport(segment, runtime::transport_name());
             profile_files::begin(start, segment);
             metrics::begin(start, segment);
             tool::find();

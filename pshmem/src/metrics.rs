@@ -36,7 +36,7 @@ static BESIDE: OnceLock<Companions> = OnceLock::new();
 pub fn check(start: &Start) -> Result<(), Fault> {
     let value = env::var_os(VARIABLE).unwrap_or_default().to_string_lossy().into_owned();
     let wanted = Destinations::parse(&value)
-        .map_err(|reason| Fault::from(Cause::Environment { name: VARIABLE.into(), value, reason }))?;
+        .map_err(|reason| Fault::from(Cause::Environment { name: VARIABLE.into(), value, reason: reason.into() }))?;
     if !start.first || !is_mine(start) {
         return Ok(());
     }

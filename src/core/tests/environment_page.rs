@@ -3,12 +3,14 @@
 
 use pellucid_core::base::env::{self, Wrong};
 use pellucid_core::collectives::table;
+use pellucid_core::transport::registry::{Open, ROWS};
 use std::fmt::Write;
 
 fn page() -> String {
     let mut text = String::from(
         "# Environment variables of the library\n\n\
-         Written from the tables in `src/core/src/base/env.rs` and `src/core/src/collectives/table.rs`; \
+         Written from the tables in `src/core/src/base/env.rs`, `src/core/src/collectives/table.rs` and \
+         `src/core/src/transport/registry.rs`; \
          a test compares.\n\
          A value that cannot be used ends the job at start with a message that names the variable, whether or not \
          this job would \
@@ -32,6 +34,15 @@ fn page() -> String {
              and PEs.\n\n| collective | algorithm | what it does |\n|---|---|---|\n";
     for row in table::rows() {
         writeln!(text, "| {} | `{}:{}` | {} |", row.collective, row.collective, row.name, row.help).unwrap();
+    }
+    text += "\n## Transports for `SHMEM_TRANSPORT`\n\n\
+             | transport | reaches | what it is |\n|---|---|---|\n";
+    for row in ROWS {
+        let (name, reaches) = match row.open {
+            Open::WithinHost(_) => (format!("{} (always)", row.name), "PEs of this host"),
+            Open::BetweenHosts(_) => (format!("`{}`", row.name), "all PEs"),
+        };
+        writeln!(text, "| {name} | {reaches} | {} |", row.doc).unwrap();
     }
     text
 }

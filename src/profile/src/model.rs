@@ -37,6 +37,8 @@ pub struct Job {
     pub library: String,
     /// Who it is; empty in profiles that do not say.
     pub identity: JobIdentity,
+    /// What its PEs communicated through, by the library's name of it; empty in profiles that do not say.
+    pub transport: String,
 }
 
 /// Who a job is, beside its numbers. What is not known is empty.

@@ -24,6 +24,7 @@ use crate::sys::signal::{Reader, Set};
 use crate::tools;
 use crate::watchdog::Watchdog;
 use pellucid_core::bootstrap::job::Job;
+use pellucid_core::transport::registry::{self, Wanted};
 use pellucid_profile::text::visible;
 use std::env;
 use std::ffi::OsString;
@@ -119,15 +120,19 @@ fn check_placed(options: &Options, placements: &[Placement]) -> Result<(), Strin
              --hosts localhost:{all} they are here",
             pes.start
         ),
-        None => format!("option {option}: not with --survive and SHMEM_TRANSPORT=ofi"),
+        None => format!("option {option}: not with --survive where SHMEM_TRANSPORT has PEs share no memory"),
     })
 }
 
 /// Whether PEs of one host that go on without others do not share memory, so that a head makes their agreements.
 fn agrees_by_head(options: &Options) -> bool {
-    let is_transport = |name: &OsString| name == "SHMEM_TRANSPORT" || name == "SMA_TRANSPORT";
-    let set = env::vars_os().chain(Environment::new(options, None).set);
-    options.survive && set.filter(|(name, _)| is_transport(name)).any(|(_, value)| value.eq_ignore_ascii_case("ofi"))
+    options.survive && share_no_memory(env::vars_os().chain(Environment::new(options, None).set))
+}
+
+/// Whether variables, the last of a name counts, have PEs of one host reach each other through the network.
+fn share_no_memory(variables: impl Iterator<Item = (OsString, OsString)>) -> bool {
+    let last = variables.filter(|(name, _)| name == "SHMEM_TRANSPORT").last();
+    last.and_then(|(_, value)| registry::parse(&value.to_string_lossy())).is_some_and(Wanted::is_network_only)
 }
 
 /// Says how a job would be run.
@@ -308,4 +313,23 @@ pub fn raise_limit(processes: u32, what: &str) -> Result<Limit, Failure> {
         limit::set_open_files(Limit { soft: before.hard, hard: before.hard });
     }
     Ok(before)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pellucid_core::transport::registry::NAMES_BETWEEN_HOSTS;
+
+    #[test]
+    fn pes_share_no_memory_where_the_library_says_so() {
+        let is = |set: &[(&str, &str)]| {
+            share_no_memory(set.iter().map(|(name, value)| (OsString::from(name), OsString::from(value))))
+        };
+        for name in NAMES_BETWEEN_HOSTS {
+            assert!(is(&[("SHMEM_TRANSPORT", name)]) && is(&[("SHMEM_TRANSPORT", &name.to_uppercase())]));
+            assert!(!is(&[("SHMEM_TRANSPORT", name), ("SHMEM_TRANSPORT", "auto")]), "the last one counts");
+            assert!(!is(&[("SMA_TRANSPORT", name)]), "the library has no variable of this name");
+        }
+        assert!(!is(&[]) && !is(&[("SHMEM_TRANSPORT", "auto")]));
+    }
 }

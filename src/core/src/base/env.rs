@@ -158,7 +158,8 @@ pub const TABLE: &[Var] = &[
         name: "TRANSPORT",
         sma: false,
         default: "auto",
-        help: "auto: memory within a host, libfabric between hosts; ofi: libfabric between all PEs",
+        help: "auto: memory within a host, the first transport between hosts that the machine has what it needs for; \
+            the name of one: that one between all PEs",
         wrong: Wrong::Refused,
     },
     Var {
@@ -324,7 +325,7 @@ pub fn symmetric_size() -> Result<u64, Fault> {
     }
     let (name, value) =
         lookup("SYMMETRIC_SIZE").unwrap_or(("SHMEM_SYMMETRIC_SIZE".into(), default_of("SYMMETRIC_SIZE")));
-    super::size::parse(&value).map_err(|reason| Fault::from(Cause::Environment { name, value, reason }))
+    super::size::parse(&value).map_err(|reason| Fault::from(Cause::Environment { name, value, reason: reason.into() }))
 }
 
 /// Whether `.data` and `.bss` are to be made symmetric.
@@ -337,13 +338,8 @@ fn switch(which: &str) -> Result<bool, Fault> {
     match value.to_ascii_lowercase().as_str() {
         "on" | "1" | "yes" | "true" => Ok(true),
         "off" | "0" | "no" | "false" => Ok(false),
-        _ => Err(Fault::from(Cause::Environment { name, value, reason: "expected on or off" })),
+        _ => Err(Fault::from(Cause::Environment { name, value, reason: "expected on or off".into() })),
     }
-}
-
-/// Whether even PEs of one host are to reach each other through the network.
-pub fn network_only() -> Result<bool, Fault> {
-    word("TRANSPORT", &["auto", "ofi"], "expected auto or ofi").map(|which| which == 1)
 }
 
 /// Who moves nonblocking collectives on while the program computes.
@@ -391,7 +387,8 @@ pub fn abort() -> Result<Abort, Fault> {
     Ok([Abort::Exit, Abort::Signal, Abort::Trace][which])
 }
 
-/// Refuses values that cannot be used, whether or not this job would use them.
+/// Refuses values that cannot be used, whether or not this job would use them; but for those of variables that name
+/// rows of a table (algorithms, transports), which whoever has the table reads.
 pub fn check() -> Result<(), Fault> {
     symmetric_size()?;
     static_segment()?;
@@ -401,7 +398,6 @@ pub fn check() -> Result<(), Fault> {
     sampling()?;
     exact_sites()?;
     python_lines()?;
-    network_only()?;
     progress()?;
     atomics_by_nic()?;
     singleton()?;
@@ -417,7 +413,7 @@ pub fn singleton() -> Result<bool, Fault> {
 fn word(which: &str, words: &[&str], reason: &'static str) -> Result<usize, Fault> {
     let (name, value) = lookup(which).unwrap_or((String::new(), default_of(which)));
     let found = words.iter().position(|word| value.eq_ignore_ascii_case(word));
-    found.ok_or_else(|| Fault::from(Cause::Environment { name, value, reason }))
+    found.ok_or_else(|| Fault::from(Cause::Environment { name, value, reason: reason.into() }))
 }
 
 /// The profile level at start: 0 is off.
@@ -426,7 +422,7 @@ pub fn profile_level() -> Result<i32, Fault> {
     match value.to_ascii_lowercase().as_str() {
         "off" | "0" => Ok(0),
         "1" => Ok(1),
-        _ => Err(Fault::from(Cause::Environment { name, value, reason: "expected off, 0 or 1" })),
+        _ => Err(Fault::from(Cause::Environment { name, value, reason: "expected off, 0 or 1".into() })),
     }
 }
 
@@ -463,14 +459,14 @@ fn trace_settings() -> Result<(u64, bool, bool), Fault> {
     let (name, value) = lookup("TRACE_SIZE").unwrap_or(("SHMEM_TRACE_SIZE".into(), default_of("TRACE_SIZE")));
     let bytes = match super::size::parse(&value) {
         Ok(bytes) if bytes >= 1 << 20 => bytes,
-        Ok(_) => return Err(Fault::from(Cause::Environment { name, value, reason: "expected 1m or more" })),
-        Err(reason) => return Err(Fault::from(Cause::Environment { name, value, reason })),
+        Ok(_) => return Err(Fault::from(Cause::Environment { name, value, reason: "expected 1m or more".into() })),
+        Err(reason) => return Err(Fault::from(Cause::Environment { name, value, reason: reason.into() })),
     };
     let (name, value) = lookup("TRACE_DETAIL").unwrap_or((String::new(), default_of("TRACE_DETAIL")));
     let full = match value.as_str() {
         "auto" => false,
         "full" => true,
-        _ => return Err(Fault::from(Cause::Environment { name, value, reason: "expected auto or full" })),
+        _ => return Err(Fault::from(Cause::Environment { name, value, reason: "expected auto or full".into() })),
     };
     Ok((bytes, switch("TRACE_START")?, full))
 }
@@ -500,7 +496,7 @@ fn number(which: &str, most: u64) -> Result<u64, Fault> {
     let reason = "expected a whole number from 1 to 1048576";
     let reason = if most == u64::MAX { "expected a whole number above 0" } else { reason };
     let number = value.parse().ok().filter(|number| (1..=most).contains(number));
-    number.ok_or_else(|| Fault::from(Cause::Environment { name, value, reason }))
+    number.ok_or_else(|| Fault::from(Cause::Environment { name, value, reason: reason.into() }))
 }
 
 fn default_of(name: &str) -> String {

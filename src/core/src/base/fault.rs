@@ -3,6 +3,7 @@
 //! A fault is decided where it is found, travels up as a value and is turned into a message and the end of the job in
 //! one place ([`crate::runtime::fail`]), which adds the name of the routine and the PE.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -100,7 +101,7 @@ pub enum Cause {
     /// An address that is not aligned for an atomic access.
     Misaligned { arg: &'static str, addr: usize, align: usize },
     /// An environment variable whose value cannot be used.
-    Environment { name: String, value: String, reason: &'static str },
+    Environment { name: String, value: String, reason: Cow<'static, str> },
     /// A call in a signal handler, whose thread is in another one (its name, where it is known) that cannot be left
     /// alone.
     Interrupted { routine: Option<&'static str>, network: bool },

@@ -48,7 +48,7 @@ impl Launcher {
             "none" => Ok(Self::None),
             _ => {
                 let reason = "expected auto, oshrun, pmix, pmi2, pmi1 or none";
-                Err(Fault::from(Cause::Environment { name, value, reason }))
+                Err(Fault::from(Cause::Environment { name, value, reason: reason.into() }))
             }
         }
     }
@@ -149,7 +149,7 @@ impl Around<'_> {
             Ok(number) => Ok(Some(number)),
             Err(_) => {
                 let reason = "expected a number, set by the launcher";
-                Err(Fault::from(Cause::Environment { name: name.into(), value, reason }))
+                Err(Fault::from(Cause::Environment { name: name.into(), value, reason: reason.into() }))
             }
         }
     }

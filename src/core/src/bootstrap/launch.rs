@@ -241,6 +241,6 @@ fn is_first_program() -> Result<(), Fault> {
 fn number(name: &str) -> Result<RawFd, Fault> {
     let value = std::env::var(name).unwrap_or_default();
     value.parse().ok().filter(|n| *n >= 0).ok_or_else(|| {
-        Fault::from(Cause::Environment { name: name.into(), value, reason: "expected a number, set by oshrun" })
+        Fault::from(Cause::Environment { name: name.into(), value, reason: "expected a number, set by oshrun".into() })
     })
 }

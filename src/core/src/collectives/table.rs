@@ -242,7 +242,7 @@ pub fn rows() -> Vec<Listed> {
 /// Reads `SHMEM_COLLECTIVES`.
 pub fn from_env() -> Result<Forced, Fault> {
     let Some((name, value)) = env::lookup("COLLECTIVES") else { return Ok(Forced::AUTO) };
-    parse(&value).map_err(|reason| Fault::from(Cause::Environment { name, value, reason }))
+    parse(&value).map_err(|reason| Fault::from(Cause::Environment { name, value, reason: reason.into() }))
 }
 
 /// Reads `barrier:counter,reduce:tree` or `auto`.

@@ -22,6 +22,7 @@ use crate::team::contribution::Kind;
 use crate::team::pe_list::PeList;
 use crate::team::{self, Config, Team, World};
 use crate::transport::Atomics;
+use crate::transport::registry::{self, Wanted};
 use std::ops::Range;
 use std::os::fd::{IntoRawFd, RawFd};
 use std::sync::atomic::Ordering;
@@ -171,6 +172,7 @@ fn start(result: &mut Start, profiles: Profiles) -> Result<&'static Process, Fau
     result.counters = env::counters();
     let check = env::is_set("DEBUG");
     let algorithms = table::from_env()?;
+    let transports = registry::wanted()?;
     let launch = bootstrap::find(profiles.make, |wireup| _ = WIREUP.set(wireup))?;
     if launch.launched {
         process::line_buffered_stdout();
@@ -178,11 +180,10 @@ fn start(result: &mut Start, profiles: Profiles) -> Result<&'static Process, Fau
     if launch.pe == 0 {
         report::at_start(&launch.how);
     }
-    let only_network = env::network_only()?;
-    let wireup = network::wireup(&launch, only_network)?;
+    let wireup = network::wireup(&launch, transports.is_network_only())?;
     let (job, pe) = (launch.job, launch.pe);
     let heap_len = allocator::room_for(usize::try_from(env::symmetric_size()?).unwrap_or(usize::MAX));
-    let settings = CommonSettings::new(check, only_network, env::atomics_by_nic()?, &algorithms.0);
+    let settings = CommonSettings::new(check, transports.is_network_only(), env::atomics_by_nic()?, &algorithms.0);
     let segments = segments::establish(&job, pe, settings, heap_len, env::static_segment()?)?;
     if check {
         let how = (pe == job.pes().start && WIREUP.get().is_some()).then(|| format!("started by {}", launch.how));
@@ -196,13 +197,13 @@ fn start(result: &mut Start, profiles: Profiles) -> Result<&'static Process, Fau
     liveness::start(process, launch.launched, launch.profile.as_ref(), profiles.place);
     let job = &process.job;
     // Who is reached through memory.
-    let near = if wireup.is_some() && only_network { pe..pe + 1 } else { job.pes() };
+    let near = if wireup.is_some() && transports.is_network_only() { pe..pe + 1 } else { job.pes() };
     let mut map = segments.map(pe, near.clone(), job.npes(), check);
     map.losses = losses::of(job, segments.peers);
     let mut hosts = vec![0];
     if let Some(wireup) = wireup {
         let begin = network::Begin { profiles, segment: launch.profile.as_ref(), settings };
-        hosts = join_network(&mut map, wireup, only_network, &begin)?;
+        hosts = join_network(&mut map, wireup, transports, &begin)?;
     }
     // Areas are found by world number.
     let internal = segments.internal.wrapping_sub(job.pes().start as usize * INTERNAL).cast_const();
@@ -224,11 +225,11 @@ fn start(result: &mut Start, profiles: Profiles) -> Result<&'static Process, Fau
 fn join_network(
     map: &mut Map,
     wireup: Arc<dyn Wireup>,
-    only_network: bool,
+    transports: Wanted,
     begin: &network::Begin<'_>,
 ) -> Result<Vec<u32>, Fault> {
     let atomics = if env::atomics_by_nic()? { Atomics::Nic } else { Atomics::Cpu };
-    let (network, hosts) = network::join(wireup, map, only_network, atomics, begin)?;
+    let (network, hosts) = network::join(wireup, map, transports, atomics, begin)?;
     if map.me == 0 && env::is_set("INFO") {
         crate::say!("pellucid: {}", network.about(hosts.len()).trim_end());
     }

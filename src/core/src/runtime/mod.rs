@@ -23,7 +23,7 @@ pub use exit::{
 };
 pub use init::{Start, forget_init, init_thread, my_pe, n_pes, query_initialized, uses};
 pub use messages::{advance_in_waits, messages, register_handler};
-pub use network::network_counters;
+pub use network::{network_counters, transport_name};
 pub use states::{failed_pes, job_state, pe_state};
 pub use thread::{Level, query_thread};
 

@@ -13,7 +13,8 @@ use crate::memory::Map;
 use crate::memory::map::ABOUT_SPACES;
 use crate::os::{cpu, elf, host, process, wait};
 use crate::team::{finalizing, hierarchical};
-use crate::transport::{Atomics, Directory, OpenRequest, SegmentId, Transport, registry};
+use crate::transport::registry::{self, Wanted};
+use crate::transport::{Atomics, Directory, OpenRequest, SegmentId, Transport};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
 
@@ -21,6 +22,8 @@ use std::sync::Arc;
 pub(super) struct Network {
     /// How its PEs are reached.
     pub transport: &'static dyn Transport,
+    /// The name of that.
+    name: &'static str,
     /// How they were found.
     wireup: Arc<dyn Wireup>,
 }
@@ -107,11 +110,11 @@ fn directory(wireup: &Arc<dyn Wireup>) -> Directory {
 pub(super) fn join(
     wireup: Arc<dyn Wireup>,
     mine: &Map,
-    only: bool,
+    wanted: Wanted,
     atomics: Atomics,
     begin: &Begin,
 ) -> Result<(Network, Vec<u32>), Fault> {
-    let (pe, npes) = (wireup.pe(), wireup.npes());
+    let (pe, npes, only) = (wireup.pe(), wireup.npes(), wanted.is_network_only());
     mine.losses.inspect(|losses| losses.set_launcher(wireup.clone()));
     let identity = Identity {
         version: env!("CARGO_PKG_VERSION").into(),
@@ -137,7 +140,8 @@ pub(super) fn join(
         lanes: None,
     };
     // SAFETY: the segments stay mapped, and other PEs of this host write there at any time already.
-    let transport: &'static dyn Transport = Box::leak(unsafe { registry::open_between_hosts(request)? });
+    let (name, transport) = unsafe { registry::open_between_hosts(wanted, request)? };
+    let transport: &'static dyn Transport = Box::leak(transport);
     wireup.publish(IDENTITY, &identity.encode())?;
     wireup.publish(FABRIC, transport.endpoint_address())?;
     begin.tell(&*wireup)?;
@@ -152,7 +156,7 @@ pub(super) fn join(
     let hosts = hosts.map_or_else(|| hierarchical::hosts(mine, transport), Ok)?;
     let places = if only { wireup.hosts() } else { Some(hosts.clone()) };
     close_ring(&*wireup, listener, &places.unwrap_or_default());
-    Ok((Network { transport, wireup }, hosts))
+    Ok((Network { transport, name, wireup }, hosts))
 }
 
 /// Where the host before this one finds this PE, if it is the first of its host and no `oshrun` looks after the hosts.
@@ -218,6 +222,11 @@ impl Network {
 /// See [`Network::settle`].
 fn settle() -> Result<(), Fault> {
     NETWORK.get().map_or(Ok(()), Network::settle)
+}
+
+/// Name of the transport of this job: that between hosts, where there is one.
+pub fn transport_name() -> &'static str {
+    NETWORK.get().map_or_else(registry::name_within_host, |network| network.name)
 }
 
 /// What the network has done so far: names and numbers. Nothing in a job without one.

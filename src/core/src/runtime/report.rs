@@ -3,6 +3,7 @@
 use crate::base::env;
 use crate::base::text::visible_lines;
 use crate::base::unknown_env::{Unknown, unknown};
+use crate::transport::registry;
 use std::io::{self, Write};
 
 /// Version line.
@@ -22,7 +23,8 @@ pub fn at_start(launcher: &str) {
         print(&format!("{}\n", version_line()));
     }
     if env::is_set("INFO") {
-        print(&format!("{}\nStarted by {launcher}\n{}", version_line(), env::info()));
+        let transports = registry::about();
+        print(&format!("{}\nStarted by {launcher}\n{}{transports}", version_line(), env::info()));
     }
     let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
     for Unknown { name, hint } in unknown(names) {

@@ -27,7 +27,7 @@ pub use message::{Incoming, Lane, LongTarget, MAX_ARGS, MessageKind, MessageLimi
 pub use open::{Atomics, Description, Directory, Mapping, OpenRequest};
 pub use shm::LaneMemory;
 
-use crate::base::{Cause, Fault};
+use crate::base::Fault;
 use std::fmt::Debug;
 use std::net::IpAddr;
 
@@ -197,7 +197,8 @@ pub type CounterRow = (&'static str, &'static str, u64);
 /// The way from this PE to others.
 ///
 /// All functions may be called from any thread, from `shmem_init` until the process ends. A fault says which peer it is
-/// about, with its host.
+/// about, with its host. What has a default is done without where a transport has nothing better; the rest is no less
+/// than what the callers rely on, also where there is nothing to do.
 pub trait Transport: Send + Sync + Debug {
     /// What it can do.
     fn capabilities(&self) -> Capabilities;
@@ -217,30 +218,28 @@ pub trait Transport: Send + Sync + Debug {
         Description::default()
     }
 
-    /// What it has done so far.
-    fn counters(&self) -> Vec<CounterRow> {
-        Vec::new()
-    }
+    /// What it has done so far: the counters of its row.
+    fn counters(&self) -> Vec<CounterRow>;
 
     /// All that this PE has sent so far has come, which the PEs have found out another way: nobody need be asked for it
     /// when the process ends.
-    fn all_arrived(&self) {}
+    fn all_arrived(&self);
 
     /// To be called when the process is about to end: makes sure that messages of this PE have come since
     /// [`Self::all_arrived`], then ends the transport's threads. All calls go on working, but nobody serves other PEs
     /// except those who wait here.
-    fn drain(&self) {}
+    fn drain(&self);
 
     /// The job goes on without PEs that are lost: a connection that ends is no reason to end with it, until it is clear
     /// that the PE at its other end is there still.
-    fn survive(&self) {}
+    fn survive(&self);
 
     /// A PE is lost: what is outstanding to it ends with this fault, and so does all that follows. `with_host`: nothing
     /// of its host is there any more.
-    fn lose(&self, _pe: i32, _fault: &Fault, _with_host: bool) {}
+    fn lose(&self, pe: i32, fault: &Fault, with_host: bool);
 
     /// No quiet tells any more that something was outstanding to a PE that is lost.
-    fn forget_lost(&self, _pe: i32) {}
+    fn forget_lost(&self, pe: i32);
 
     /// Moves things on; never blocks. Gives whether anything happened. Whoever waits calls this.
     fn progress(&self) -> bool;
@@ -393,22 +392,17 @@ pub trait Transport: Send + Sync + Debug {
     fn all_messages_handled(&self) -> Result<bool, Fault>;
 
     /// Whether every request of this PE to another one is known to have been handled: for whoever looks at a wait.
-    fn messages_handled_by(&self, _pe: i32) -> bool {
-        true
-    }
+    fn messages_handled_by(&self, pe: i32) -> bool;
 
     /// Asks a PE something that it answers whatever it does, and waits for the answer: a number, 0 where there is none.
     /// What the words mean is between those who ask and those who answer.
-    fn ask(&self, _channel: Channel, _pe: i32, _question: [u64; 3]) -> Result<u64, Fault> {
-        Ok(0)
-    }
+    fn ask(&self, channel: Channel, pe: i32, question: [u64; 3]) -> Result<u64, Fault>;
 
     /// Sends a message of at most [`MESSAGE`] bytes. Messages never wait for their receiver: it takes them in whatever
     /// it does. They are not ordered with the operations of channels. What does not reach other hosts has none.
-    fn send(&self, pe: i32, tag: Tag, payload: &[u8]) -> Result<(), Fault> {
-        let _ = (pe, tag, payload);
-        Err(Fault::from(Cause::Network("PEs of one host meet in memory, and have no messages by tag".into())))
-    }
+    ///
+    /// Fault: there are none, or the message is too long.
+    fn send(&self, pe: i32, tag: Tag, payload: &[u8]) -> Result<(), Fault>;
 
     /// The program goes on without waiting for what it has begun here: whoever serves beside it has to look after that
     /// from now on.
@@ -424,8 +418,5 @@ pub trait Transport: Send + Sync + Debug {
     }
 
     /// Takes a message out of those that have come; `None` where it has not.
-    fn take(&self, pe: i32, tag: Tag) -> Result<Option<Vec<u8>>, Fault> {
-        let _ = (pe, tag);
-        Ok(None)
-    }
+    fn take(&self, pe: i32, tag: Tag) -> Result<Option<Vec<u8>>, Fault>;
 }

@@ -1,60 +1,160 @@
 //! The transports: a row each. To add one, write a folder beside `shm` and `ofi` and put its row here; start-up, the
-//! environment page and the suite that every transport has to pass (`tests/transports`) take it from the row.
+//! values of `SHMEM_TRANSPORT`, the environment page and the suite that every transport has to pass
+//! (`src/core/tests/transports`) take it from the row.
 #![allow(unsafe_code)]
 
 use super::{OpenRequest, Transport, ofi, shm};
-use crate::base::{Cause, Fault};
+use crate::base::{Cause, Fault, env};
 
 /// A transport.
 #[derive(Debug)]
 pub struct Row {
-    /// Its name, as messages have it.
+    /// Its name, as messages and `SHMEM_TRANSPORT` have it.
     pub name: &'static str,
     /// What it is, in a sentence.
     pub doc: &'static str,
-    /// It reaches PEs of other hosts; otherwise those of this host only.
-    pub between_hosts: bool,
     /// Whether this machine has what it needs; an error says what is missing.
     pub probe: fn() -> Result<(), String>,
-    /// Opens it.
-    ///
-    /// # Safety
-    /// The segments of the request are mapped as long as the transport lives, and so is what its mapping names; whoever
-    /// else uses them expects others to write there at any time.
-    pub open: unsafe fn(OpenRequest) -> Result<Box<dyn Transport>, Fault>,
+    /// Whom it reaches, and how it is opened.
+    pub open: Open,
     /// What it does at the end of the process, after all exit handlers.
     pub leave: fn(),
     /// Its counters: name and meaning.
     pub counters: fn() -> Vec<(&'static str, &'static str)>,
 }
 
-/// All of them. Of those between hosts, a job takes the first one that the machine has what it needs for.
+/// Whom a transport reaches, and how it is opened.
+///
+/// # Safety
+/// Of both functions: the segments of the request are mapped as long as the transport lives, and so is what its mapping
+/// names; whoever else uses them expects others to write there at any time.
+#[derive(Debug, Clone, Copy)]
+pub enum Open {
+    /// The PEs of this host. Routines inline its loads and stores, and messages its rings, since a call through
+    /// `dyn Transport` costs more than a small put: so callers hold it by its type, which is [`WithinHost`], and there
+    /// is one such row. What is no part of that goes through the trait.
+    WithinHost(unsafe fn(OpenRequest) -> WithinHost),
+    /// The PEs of all hosts, through the trait only.
+    BetweenHosts(unsafe fn(OpenRequest) -> Result<Box<dyn Transport>, Fault>),
+}
+
+/// The type of the transport within a host.
+pub type WithinHost = shm::SharedMemory;
+
+/// All of them. Of those between hosts, a job takes the first one that the machine has what it needs for, or the one
+/// that `SHMEM_TRANSPORT` names.
 pub const ROWS: &[Row] = &[shm::ROW, ofi::ROW];
 
 /// Bytes that active messages take of the memory that the PEs of a host share, a PE.
 pub const LANES: usize = shm::LANES;
 
+/// The row within a host.
+const fn row_within_host() -> (&'static Row, unsafe fn(OpenRequest) -> WithinHost) {
+    let mut at = 0;
+    while at < ROWS.len() {
+        if let Open::WithinHost(open) = ROWS[at].open {
+            return (&ROWS[at], open);
+        }
+        at += 1;
+    }
+    panic!("no row reaches the PEs of a host")
+}
+
+const fn rows_between_hosts() -> usize {
+    let (mut at, mut found) = (0, 0);
+    while at < ROWS.len() {
+        found += matches!(ROWS[at].open, Open::BetweenHosts(_)) as usize;
+        at += 1;
+    }
+    found
+}
+
+/// Names of the transports between hosts, in their order: names alone, so that tools can have them without the
+/// transports.
+pub const NAMES_BETWEEN_HOSTS: [&str; rows_between_hosts()] = {
+    let (mut names, mut at, mut found) = ([""; rows_between_hosts()], 0, 0);
+    while at < ROWS.len() {
+        if let Open::BetweenHosts(_) = ROWS[at].open {
+            names[found] = ROWS[at].name;
+            found += 1;
+        }
+        at += 1;
+    }
+    names
+};
+
+const WITHIN_HOST: (&Row, unsafe fn(OpenRequest) -> WithinHost) = row_within_host();
+
 /// Opens what reaches the PEs of this host.
 ///
 /// # Safety
-/// As [`Row::open`].
-pub unsafe fn within_host(request: OpenRequest) -> shm::SharedMemory {
+/// As [`Open`].
+pub unsafe fn within_host(request: OpenRequest) -> WithinHost {
     // SAFETY: the caller's.
-    unsafe { shm::SharedMemory::new(request) }
+    unsafe { (WITHIN_HOST.1)(request) }
 }
 
-/// Opens what reaches the PEs of other hosts.
+/// Name of the transport within a host.
+pub fn name_within_host() -> &'static str {
+    WITHIN_HOST.0.name
+}
+
+/// Between which PEs a job uses what.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wanted {
+    /// Memory within a host, and between hosts the first transport that the machine has what it needs for.
+    Auto,
+    /// The transport of this name between all PEs, those of a host as well.
+    Everywhere(&'static str),
+}
+
+/// The transports that `SHMEM_TRANSPORT` can name, for people: a line each.
+pub fn about() -> String {
+    let rows = ROWS.iter().filter(|row| matches!(row.open, Open::BetweenHosts(_)));
+    let lines: String = rows.map(|row| format!("  {}: {}\n", row.name, row.doc)).collect();
+    format!("Transports between hosts, for SHMEM_TRANSPORT:\n{lines}")
+}
+
+impl Wanted {
+    /// Whether even PEs of one host reach each other through the network.
+    pub fn is_network_only(self) -> bool {
+        matches!(self, Self::Everywhere(_))
+    }
+}
+
+/// What a value of `SHMEM_TRANSPORT` asks for; `None` where it is none.
+pub fn parse(value: &str) -> Option<Wanted> {
+    if value.eq_ignore_ascii_case("auto") {
+        return Some(Wanted::Auto);
+    }
+    NAMES_BETWEEN_HOSTS.into_iter().find(|name| value.eq_ignore_ascii_case(name)).map(Wanted::Everywhere)
+}
+
+/// What `SHMEM_TRANSPORT` asks for.
+pub fn wanted() -> Result<Wanted, Fault> {
+    let Some((name, value)) = env::lookup("TRANSPORT") else { return Ok(Wanted::Auto) };
+    parse(&value).ok_or_else(|| {
+        let names = NAMES_BETWEEN_HOSTS.join(" or ");
+        Fault::from(Cause::Environment { name, value, reason: format!("expected auto or {names}").into() })
+    })
+}
+
+/// Opens what reaches the PEs of other hosts, and gives its name.
 ///
 /// Fault: no transport finds what it needs here, or opening the one that does fails.
 ///
 /// # Safety
-/// As [`Row::open`].
-pub unsafe fn open_between_hosts(request: OpenRequest) -> Result<Box<dyn Transport>, Fault> {
+/// As [`Open`].
+pub unsafe fn open_between_hosts(
+    wanted: Wanted,
+    request: OpenRequest,
+) -> Result<(&'static str, Box<dyn Transport>), Fault> {
     let mut missing = Vec::new();
-    for row in ROWS.iter().filter(|row| row.between_hosts) {
+    for row in ROWS.iter().filter(|row| matches!(wanted, Wanted::Auto) || wanted == Wanted::Everywhere(row.name)) {
+        let Open::BetweenHosts(open) = row.open else { continue };
         match (row.probe)() {
             // SAFETY: the caller's.
-            Ok(()) => return unsafe { (row.open)(request) },
+            Ok(()) => return Ok((row.name, unsafe { open(request)? })),
             Err(why) => missing.push(format!("{}: {why}", row.name)),
         }
     }
@@ -81,6 +181,16 @@ mod tests {
                 row.name
             );
         }
-        assert!(ROWS.iter().any(|row| row.between_hosts) && ROWS.iter().any(|row| !row.between_hosts));
+        assert_eq!(ROWS.iter().filter(|row| matches!(row.open, Open::WithinHost(_))).count(), 1);
+        assert!(!NAMES_BETWEEN_HOSTS.is_empty());
+    }
+
+    #[test]
+    fn a_value_names_a_row_between_hosts() {
+        assert_eq!(parse("Auto"), Some(Wanted::Auto));
+        for name in NAMES_BETWEEN_HOSTS {
+            assert_eq!(parse(&name.to_uppercase()), Some(Wanted::Everywhere(name)));
+        }
+        assert_eq!((parse(name_within_host()), parse("tcp"), parse("")), (None, None, None));
     }
 }

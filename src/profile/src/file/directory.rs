@@ -78,6 +78,7 @@ pub(super) fn parse_job(path: &Path, bytes: &[u8]) -> Result<(Job, Vec<String>),
         exit_status,
         library: known("library"),
         identity: JobIdentity { id: known("job_id"), step: known("step"), launcher: known("launcher") },
+        transport: known("transport"),
     };
     let files = value["files"].as_array().ok_or_else(|| wrong("files"))?;
     // A name with a path in it could lead out of the directory.

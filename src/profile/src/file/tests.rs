@@ -89,6 +89,7 @@ fn sample() -> Profile {
         exit_status: Some(137),
         library: "Pellucid 9.9.9".into(),
         identity: JobIdentity { id: "71_0".into(), step: "0".into(), launcher: "srun".into() },
+        transport: "memory".into(),
     };
     Profile { job, pes: vec![pe, other] }
 }

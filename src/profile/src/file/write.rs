@@ -59,6 +59,7 @@ fn job_text(job: &Job, pes: impl Iterator<Item = u32>) -> String {
         ("job_id", &identity.id),
         ("step", &identity.step),
         ("launcher", &identity.launcher),
+        ("transport", &job.transport),
     ] {
         if !value.is_empty() {
             let _ = writeln!(out, "  \"{name}\": {},", quoted(value));

@@ -39,6 +39,11 @@ impl Header {
         }
     }
 
+    /// What its PEs communicate through. Empty until they have begun.
+    pub fn transport(&self) -> String {
+        label(&self.transport.get())
+    }
+
     pub(super) fn set_identity(&self, identity: &JobIdentity) {
         self.job_id.set(&identity.id);
         self.job_step.set(&identity.step);
@@ -53,6 +58,16 @@ impl Header {
 pub fn set_identity(fd: RawFd, identity: &JobIdentity) -> io::Result<()> {
     let (_, mapping) = open(fd)?;
     header(&mapping).set_identity(identity);
+    Ok(())
+}
+
+/// Says in a segment what its job's PEs communicate through.
+///
+/// # Errors
+/// As for reading a segment.
+pub fn set_transport(fd: RawFd, name: &str) -> io::Result<()> {
+    let (_, mapping) = open(fd)?;
+    header(&mapping).transport.set(name);
     Ok(())
 }
 

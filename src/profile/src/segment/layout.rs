@@ -150,6 +150,8 @@ pub struct Header {
     pub job_step: Text<64>,
     /// See `job_id`.
     pub launcher: Text<64>,
+    /// What its PEs communicate through, by the library's name of it. Empty until they have begun.
+    pub transport: Text<64>,
     /// The status with which one of the PEs has ended the job by itself, plus 1; 0: none has.
     pub ended_with: AtomicU32,
 }

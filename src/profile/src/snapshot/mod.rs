@@ -121,6 +121,7 @@ fn job(segment: &Segment, outcome: &Outcome, pes: &[Pe], now: u64) -> Job {
         exit_status: outcome.exit_status,
         library: LIBRARY.to_owned(),
         identity: header.identity(),
+        transport: header.transport(),
     }
 }
 

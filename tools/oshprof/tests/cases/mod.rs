@@ -37,6 +37,7 @@ fn job(program: &str, arguments: &str, npes: u32, wall_ns: u64, exit_status: i32
         exit_status: Some(exit_status),
         library: "Pellucid 0.1.0".into(),
         identity: JobIdentity { id: "4711_0".into(), step: "0".into(), launcher: "srun".into() },
+        transport: "ofi".into(),
     }
 }
 

@@ -45,8 +45,6 @@ pub struct Identity {
     pub user: String,
     /// What started it.
     pub launcher: String,
-    /// `shm` or `ofi`.
-    pub transport: String,
     /// `host` or `job`.
     pub scope: String,
 }
@@ -56,14 +54,7 @@ impl Identity {
     pub fn of(segment: &Segment, user: String) -> Identity {
         let all_here = segment.pes().len() == segment.npes() as usize;
         let JobIdentity { id, step, launcher } = segment.header().identity();
-        Identity {
-            job_id: id,
-            step,
-            user,
-            launcher,
-            transport: if all_here { "shm".into() } else { "ofi".into() },
-            scope: if all_here { "job".into() } else { "host".into() },
-        }
+        Identity { job_id: id, step, user, launcher, scope: if all_here { "job".into() } else { "host".into() } }
     }
 }
 
@@ -151,7 +142,7 @@ fn about(view: &View<'_>) -> Vec<Family> {
     let level = view.merged.pes.iter().map(|pe| pe.level).max().unwrap_or(0).to_string();
     let version = env!("CARGO_PKG_VERSION");
     let mut info = Family::new(Id::JobInfo);
-    let about = [&id.job_id, &id.step, program, &id.user, &id.launcher, &id.transport, version, &level, &id.scope];
+    let about = [&id.job_id, &id.step, program, &id.user, &id.launcher, &job.transport, version, &level, &id.scope];
     info.add(&about.map(|text: &str| text), Value::Count(1));
     let mut state = Family::new(Id::JobState);
     for name in STATES {
@@ -369,6 +360,18 @@ mod tests {
         assert_eq!(series(&merged), [("solve".to_owned(), 5.0), (OTHERS.to_owned(), 2.0)]);
         merged.regions.pop();
         assert_eq!(series(&merged), [(OTHERS.to_owned(), 2.0)], "no other has a name");
+    }
+
+    /// Whatever hosts a job is on, it says itself what its PEs communicate through.
+    #[test]
+    fn a_job_is_of_the_transport_that_it_has() {
+        let (identity, now) = (Identity { job_id: "7".into(), ..Identity::default() }, Now::default());
+        for name in ["", "a new one"] {
+            let job = Job { transport: name.into(), ..Job::default() };
+            let merged = Merged::from(&Profile { job, pes: Vec::new() });
+            let view = View { identity: &identity, state: "running", merged: &merged, now: &now, top: 0 };
+            assert_eq!(about(&view)[0].series[0].labels[5], name);
+        }
     }
 
     /// Beyond as many as have series of their own, those with least time are the others.

@@ -68,11 +68,11 @@ pub struct InterHostAlltoall {
     /// nobody leaves before everything is there.
     pub synchronizes: bool,
     /// Exchanges the blocks with all members of a group, but for those with these numbers where they are copied.
-    pub exchange: Exchange,
+    pub exchange: BlockSchedule,
 }
 
-/// The group, the numbers of the members that are left out, `dest`, `source`, the bytes of a block.
-type Exchange = for<'a> fn(&'a dyn Net, Range<usize>, &'a Object, &'a Object, usize) -> BoxedSchedule<'a>;
+/// Of the group, the numbers of the members that are left out, `dest`, `source`, the bytes of a block.
+type BlockSchedule = for<'a> fn(&'a dyn Net, Range<usize>, &'a Object, &'a Object, usize) -> BoxedSchedule<'a>;
 
 /// Blocks are passed on in rounds, those of the same host as well.
 pub const PASSING: InterHostAlltoall = InterHostAlltoall {

@@ -2,10 +2,10 @@
 
 use super::counters::NetworkCounters;
 use super::endpoint_state::EndpointState;
-use super::gate;
 use super::liveness::Hosts;
 use super::op::{Kind, Op};
 use super::peers::Peer;
+use super::process_exit;
 use crate::base::{Cause, Fault};
 use crate::os::reentry::Inside;
 use crate::os::wait::Backoff;
@@ -137,9 +137,9 @@ impl Endpoint {
                 state
             }
         };
-        if gate::is_closed() {
+        if process_exit::is_closed() {
             drop(state);
-            gate::stay();
+            process_exit::stay();
         }
         Ok(Guard { state, _inside: inside })
     }
@@ -152,7 +152,7 @@ impl Endpoint {
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             Err(TryLockError::WouldBlock) => return None,
         };
-        (!gate::is_closed()).then_some(Guard { state, _inside: inside })
+        (!process_exit::is_closed()).then_some(Guard { state, _inside: inside })
     }
 
     /// Whether no other thread has the lock now.

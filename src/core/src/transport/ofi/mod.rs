@@ -15,7 +15,7 @@
 //! | `losses` | PEs that are lost, in a job that goes on without them |
 //! | `message`, `serve` | what PEs send each other, and how it is carried out |
 //! | `active` | active messages to handlers of a front end |
-//! | `gate` | the end of the process, while other threads are in libfabric |
+//! | `process_exit` | the end of the process, while other threads are in libfabric |
 //! | `endpoint`, `progress` | threads: how they wait, and the one that serves while the program computes |
 #![allow(unsafe_code)]
 
@@ -29,7 +29,6 @@ mod domain;
 mod endpoint;
 mod endpoint_state;
 mod failure;
-mod gate;
 mod later;
 mod liveness;
 mod losses;
@@ -38,6 +37,7 @@ mod nic;
 mod op;
 mod order;
 mod peers;
+mod process_exit;
 mod progress;
 mod requests;
 mod rma;
@@ -109,7 +109,7 @@ impl Fabric {
         npes: u32,
         directory: Directory,
     ) -> Result<Self, Fault> {
-        let opening = gate::opening();
+        let opening = process_exit::opening();
         let library = start::open(settings)?;
         let choice = start::first_look(settings, npes, || choose::choose(&library, settings))?;
         let domain = domain::Domain::open(library.clone(), &choice, regions, settings)?;

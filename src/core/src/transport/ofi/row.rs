@@ -2,27 +2,35 @@
 #![allow(unsafe_code)]
 
 use super::counters::NetworkCounters;
-use super::{Fabric, Settings, gate};
+use super::{Fabric, Settings, process_exit, start};
 use crate::base::{Fault, env};
-use crate::transport::registry::Row;
+use crate::transport::registry::{Open, Row};
 use crate::transport::{OpenRequest, SegmentId, Transport};
 
 /// See [`crate::transport::registry`].
 pub const ROW: Row = Row {
     name: "ofi",
     doc: "libfabric: PEs of other hosts, over whatever network the provider drives.",
-    between_hosts: true,
-    // A library that cannot be opened is told by `open`, with all that was tried.
-    probe: || Ok(()),
-    open,
-    leave: gate::close,
+    probe,
+    open: Open::BetweenHosts(open),
+    leave: process_exit::close,
     counters: || NetworkCounters::default().rows().into_iter().map(|(name, text, _)| (name, text)).collect(),
 };
 
+fn value(name: &str) -> Option<String> {
+    env::lookup(name).map(|(_, value)| value)
+}
+
+/// Whether there is a libfabric. Which of its providers works here is for [`open`] to find out.
+fn probe() -> Result<(), String> {
+    let _opening = process_exit::opening();
+    let settings = Settings { library: value("OFI_LIBRARY"), ..Settings::default() };
+    start::open(&settings).map(drop).map_err(|fault| fault.to_string())
+}
+
 /// # Safety
-/// As [`Row::open`].
+/// As [`Open`].
 unsafe fn open(request: OpenRequest) -> Result<Box<dyn Transport>, Fault> {
-    let value = |name| env::lookup(name).map(|(_, value)| value);
     let provider = value("OFI_PROVIDER").or_else(|| std::env::var("FI_PROVIDER").ok());
     let loopback = request.one_host && provider.as_ref().is_none_or(|name| name.starts_with("tcp"));
     let settings = Settings {

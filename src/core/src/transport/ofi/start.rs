@@ -31,8 +31,8 @@ pub(super) fn open(settings: &Settings) -> Result<Library, Fault> {
         Library::open(settings.library.as_deref())
     });
     library.map_err(|error| {
-        let named = if settings.library.is_some() { " as SHMEM_OFI_LIBRARY" } else { "" };
-        Fault::from(Cause::Network(format!("PEs of other hosts are reached through libfabric{named}: {error}")))
+        let named = if settings.library.is_some() { " (SHMEM_OFI_LIBRARY)" } else { "" };
+        Fault::from(Cause::Network(format!("{error}{named}")))
     })
 }
 

@@ -4,25 +4,29 @@
 use super::lanes::{LaneMemory, Lanes};
 use super::{amo, copy, order};
 use crate::base::{Cause, Fault};
-use crate::transport::registry::Row;
+use crate::transport::registry::{Open, Row};
 use crate::transport::{
-    Atomic, Capabilities, Channel, Completion, Description, Incoming, Lane, Mapping, MessageLimits, OpenRequest,
-    Outgoing, RemoteAddress, SegmentId, SignalOp, Transport,
+    Atomic, Capabilities, Channel, Completion, CounterRow, Description, Incoming, Lane, Mapping, MessageLimits,
+    OpenRequest, Outgoing, RemoteAddress, SegmentId, SignalOp, Tag, Transport,
 };
+use std::collections::BTreeSet;
 use std::fmt;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// See [`crate::transport::registry`].
 pub const ROW: Row = Row {
     name: "shm",
     doc: "Shared memory: PEs of this host, by loads and stores.",
-    between_hosts: false,
     probe: || Ok(()),
-    // SAFETY: the caller of the row vouches for the request.
-    open: |request| Ok(Box::new(unsafe { SharedMemory::new(request) })),
+    open: Open::WithinHost(SharedMemory::new),
     leave: || (),
     counters: Vec::new,
 };
+
+#[cold]
+fn has_none(pe: i32, what: &str) -> Fault {
+    Fault::from(Cause::Network(format!("to PE {pe}: PEs of one host meet in memory, which has no {what}")))
+}
 
 /// The PEs of this host, reached through the trait.
 pub struct SharedMemory {
@@ -32,6 +36,8 @@ pub struct SharedMemory {
     /// Where the rings of active messages are; nobody touches them before the first message.
     memory: Option<LaneMemory>,
     lanes: OnceLock<Lanes>,
+    /// Numbers of this PE's segments.
+    registered: Mutex<BTreeSet<SegmentId>>,
 }
 
 impl fmt::Debug for SharedMemory {
@@ -44,7 +50,7 @@ impl SharedMemory {
     /// Reaches what the request maps.
     ///
     /// # Safety
-    /// As [`Row::open`].
+    /// As [`Open`].
     pub unsafe fn new(request: OpenRequest) -> Self {
         Self {
             mapping: request.mapping,
@@ -52,6 +58,7 @@ impl SharedMemory {
             npes: request.npes,
             memory: request.lanes,
             lanes: OnceLock::new(),
+            registered: Mutex::new(request.segments.iter().map(|segment| segment.0).collect()),
         }
     }
 
@@ -105,25 +112,51 @@ impl Transport for SharedMemory {
         Description { rows: vec![("memory", "of this host".into(), "mapped by every PE of it".into())] }
     }
 
+    fn counters(&self) -> Vec<CounterRow> {
+        Vec::new()
+    }
+
+    // What a PE stores is there for all at once, and who is lost, the memory's map knows.
+    fn all_arrived(&self) {}
+
+    fn drain(&self) {}
+
+    fn survive(&self) {}
+
+    fn lose(&self, _: i32, _: &Fault, _: bool) {}
+
+    fn forget_lost(&self, _: i32) {}
+
     fn progress(&self) -> bool {
         false
     }
 
+    // Nothing is ever outstanding: all channels are one.
     fn open_channel(&self) -> Option<Channel> {
         Some(Channel::DEFAULT)
     }
 
     fn close_channel(&self, _: Channel) {}
 
-    // Where segments are is what the mapping says, of all numbers.
-    unsafe fn register(&self, _: SegmentId, _: *mut u8, _: usize) -> Result<Vec<u8>, Fault> {
-        Ok(Vec::new())
+    // Where segments are is what the mapping says: their keys are empty.
+    unsafe fn register(&self, segment: SegmentId, _: *mut u8, _: usize) -> Result<Vec<u8>, Fault> {
+        let is_new = self.registered.lock().unwrap_or_else(PoisonError::into_inner).insert(segment);
+        if is_new {
+            return Ok(Vec::new());
+        }
+        Err(Fault::from(Cause::Network(format!("segment {}: the number is taken", segment.0))))
     }
 
-    fn deregister(&self, _: SegmentId) {}
+    fn deregister(&self, segment: SegmentId) {
+        self.registered.lock().unwrap_or_else(PoisonError::into_inner).remove(&segment);
+    }
 
-    fn introduce(&self, _: i32, _: SegmentId, _: &[u8]) -> Result<(), Fault> {
-        Ok(())
+    fn introduce(&self, pe: i32, segment: SegmentId, key: &[u8]) -> Result<(), Fault> {
+        if key.is_empty() {
+            return Ok(());
+        }
+        let text = format!("{} bytes are no key of segment {} of PE {pe}", key.len(), segment.0);
+        Err(Fault::from(Cause::Network(text)))
     }
 
     unsafe fn put(
@@ -223,5 +256,21 @@ impl Transport for SharedMemory {
 
     fn all_messages_handled(&self) -> Result<bool, Fault> {
         Ok(self.lanes().is_none_or(|lanes| lanes.all_handled(|_| false)))
+    }
+
+    fn messages_handled_by(&self, pe: i32) -> bool {
+        self.lanes().is_none_or(|lanes| !lanes.reaches(pe) || lanes.is_handled_by(pe))
+    }
+
+    fn ask(&self, _: Channel, pe: i32, _: [u64; 3]) -> Result<u64, Fault> {
+        Err(has_none(pe, "questions"))
+    }
+
+    fn send(&self, pe: i32, _: Tag, _: &[u8]) -> Result<(), Fault> {
+        Err(has_none(pe, "messages by tag"))
+    }
+
+    fn take(&self, pe: i32, _: Tag) -> Result<Option<Vec<u8>>, Fault> {
+        Err(has_none(pe, "messages by tag"))
     }
 }

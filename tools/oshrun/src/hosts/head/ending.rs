@@ -340,6 +340,8 @@ impl Head<'_> {
             exit_status,
             library: LIBRARY.to_owned(),
             identity: handover::identity(&self.environment),
+            // The hosts' segments say it, which are not here.
+            transport: String::new(),
         };
         Profile { job, pes }
     }

@@ -5,7 +5,7 @@ use crate::compare::Amount;
 use crate::compare::place::Place;
 use crate::compare::run::{Run, SiteKey};
 use crate::history::check::{Checked, all};
-use crate::history::store::Facts;
+use crate::history::store::RunMetadata;
 
 /// A store of a suite, removed in the end.
 struct Suite {
@@ -46,11 +46,11 @@ impl Suite {
             run
         };
         let runs: Vec<Run> = runs.iter().enumerate().map(run).collect();
-        let facts = Facts {
+        let facts = RunMetadata {
             commit: commit.to_owned(),
             suite: Some("nightly".to_owned()),
             time: Some(self.added),
-            ..Facts::default()
+            ..RunMetadata::default()
         };
         self.store.add(&runs.iter().collect::<Vec<_>>(), &facts).unwrap();
     }

@@ -2,88 +2,8 @@
 
 use super::job::{heap, job, settings};
 use super::{amo, get, put};
-use pellucid_core::transport::{AmoOp, Atomic, Channel, Completion, Tag, Transport};
-use std::ptr;
-use std::sync::atomic::{AtomicU64, Ordering};
+use pellucid_core::transport::{AmoOp, Channel, Completion, Tag, Transport};
 use std::time::Duration;
-
-/// Remote atomics of several threads, batched and not, and the CPU's own on the same word: nothing is lost.
-#[test]
-fn atomics_of_all_sides_exclude_each_other() {
-    const EACH: u64 = 3000;
-    let Some(pes) = job(2, &settings()) else { return };
-    let at = pes[1].heap().cast::<u64>();
-    // SAFETY: an aligned word that lives as long as the PEs; all use it atomically.
-    let word = unsafe { AtomicU64::from_ptr(at) };
-    std::thread::scope(|scope| {
-        for thread in 0..4 {
-            let pes = &pes;
-            scope.spawn(move || {
-                for i in 0..EACH {
-                    if i % 2 == thread % 2 {
-                        amo(&pes[0], heap(1, 0), AmoOp::Add, 8, 1, 0);
-                    } else {
-                        let add = Atomic { op: AmoOp::Add, width: 8, operand: 1, compare: 0, result: ptr::null_mut() };
-                        // SAFETY: nothing comes back.
-                        unsafe {
-                            pes[0].fabric.atomic(Channel::DEFAULT, heap(1, 0), add, Completion::Deferred).unwrap()
-                        };
-                    }
-                }
-                pes[0].fabric.quiet(Channel::DEFAULT).unwrap();
-            });
-        }
-        scope.spawn(|| {
-            for _ in 0..EACH {
-                word.fetch_add(1, Ordering::AcqRel);
-                std::thread::yield_now();
-            }
-        });
-    });
-    assert_eq!(word.load(Ordering::Acquire), 5 * EACH);
-}
-
-/// Each of some threads draws numbers: no two get the same.
-#[test]
-fn fetched_values_are_each_given_once() {
-    let Some(pes) = job(3, &settings()) else { return };
-    let draw = |me: usize| -> Vec<u64> { (0..500).map(|_| amo(&pes[me], heap(2, 64), AmoOp::Add, 8, 1, 0)).collect() };
-    let mut all: Vec<u64> = std::thread::scope(|scope| {
-        let threads: Vec<_> = [0, 0, 1, 1].map(|me| scope.spawn(move || draw(me))).into_iter().collect();
-        threads.into_iter().flat_map(|t| t.join().unwrap()).collect()
-    });
-    all.sort_unstable();
-    assert!(all.iter().copied().eq(0..2000));
-}
-
-/// Nonblocking fetches: the results are there after the quiet.
-#[test]
-fn nonblocking_fetches_and_gets() {
-    let Some(pes) = job(2, &settings()) else { return };
-    for i in 0..1000u64 {
-        put(&pes[0], heap(1, 8 * i as usize), &(i * 3).to_ne_bytes(), Completion::Local);
-    }
-    pes[0].fabric.quiet(Channel::DEFAULT).unwrap();
-    let mut got = vec![0u64; 1000];
-    let mut fetched = vec![0u64; 1000];
-    for i in 0..1000 {
-        // SAFETY: both live until the quiet.
-        unsafe {
-            let to = (&raw mut got[i]).cast();
-            pes[0].fabric.get(Channel::DEFAULT, to, heap(1, 8 * i), 8, Completion::Deferred).unwrap();
-            let result = (&raw mut fetched[i]).cast();
-            let fetch = Atomic { op: AmoOp::Add, width: 8, operand: 0, compare: 0, result };
-            pes[0].fabric.atomic(Channel::DEFAULT, heap(1, 8 * i), fetch, Completion::Deferred).unwrap();
-        }
-    }
-    pes[0].fabric.quiet(Channel::DEFAULT).unwrap();
-    for i in 0..1000 {
-        // Read as memory that somebody else has written.
-        // SAFETY: in bounds.
-        let (got, fetched) = unsafe { (got.as_ptr().add(i).read_volatile(), fetched.as_ptr().add(i).read_volatile()) };
-        assert_eq!((got, fetched), (3 * i as u64, 3 * i as u64));
-    }
-}
 
 /// A quiet is for what was begun before it: PE 2, which answers nothing, is sent something while PE 0 waits for PE 1.
 #[test]
@@ -144,16 +64,6 @@ fn a_forked_child_is_refused() {
     let mut back = [0; 8];
     get(&pes[0], heap(1, 0), &mut back, Completion::Local);
     assert_eq!(u64::from_ne_bytes(back), 1);
-}
-
-/// When the progress thread has been sent home, all calls go on working.
-#[test]
-fn calls_go_on_without_the_progress_thread() {
-    let Some(pes) = job(2, &settings()) else { return };
-    pes[0].fabric.drain();
-    for i in 0..100 {
-        assert_eq!(amo(&pes[0], heap(1, 0), AmoOp::Add, 8, 1, 0), i);
-    }
 }
 
 /// Memory does not grow with the number of messages. Looked at in a process of its own, without the other tests'

@@ -1,9 +1,9 @@
 //! What is sent comes, once and whole, whatever the sizes, the numbers and the threads.
 
-use super::job::Random;
-use super::pes::{HEAP, Pe, counts};
-use super::{everywhere, run};
-use crate::pes::{self, Way};
+use super::messages::{self, Pe, counts};
+use super::pes::HEAP;
+use super::random::Random;
+use super::{on_all_pes, run, ways};
 use pellucid_core::am::{MAX_ARGS, Message, MessageKind};
 use pellucid_core::transport::{RemoteAddress, SegmentId};
 use std::sync::atomic::Ordering;
@@ -46,7 +46,7 @@ fn end(pe: &Pe) {
 
 #[test]
 fn short_requests_with_any_number_of_arguments_are_answered() {
-    everywhere(&[1, 2, 5], |pe| {
+    on_all_pes(&[1, 2, 5], |pe| {
         register(pe);
         let (mut asked, mut expected) = (0, 0);
         for to in 0..pe.npes {
@@ -65,7 +65,7 @@ fn short_requests_with_any_number_of_arguments_are_answered() {
 
 #[test]
 fn payloads_of_all_sizes_come_whole() {
-    everywhere(&[1, 2], |pe| {
+    on_all_pes(&[1, 2], |pe| {
         register(pe);
         let to = (pe.me + 1) % pe.npes;
         let most = pe.messages.limits(to).unwrap().medium;
@@ -93,7 +93,7 @@ fn payloads_of_all_sizes_come_whole() {
 
 #[test]
 fn long_messages_find_their_data_in_the_segment() {
-    everywhere(&[1, 2, 4], |pe| {
+    on_all_pes(&[1, 2, 4], |pe| {
         register(pe);
         // Tells the address at which it finds the data, and answers with the same data 1 MiB further on.
         pe.register(10, "long", |message, context| {
@@ -128,9 +128,9 @@ fn long_messages_find_their_data_in_the_segment() {
 #[test]
 fn a_flood_waits_and_comes() {
     const EACH: usize = 20_000;
-    for way in Way::ALL {
-        let Some(pes) = pes::job(way, 3) else { continue };
-        let each = if way == Way::Shm { EACH } else { EACH / 10 };
+    for way in ways() {
+        let pes = messages::job(&way, 3);
+        let each = if pes.iter().all(|pe| pe.is_of_one_host) { EACH } else { EACH / 10 };
         run(&pes, &|pe: &Pe| {
             register(pe);
             if pe.me == 0 {
@@ -152,7 +152,7 @@ fn a_flood_waits_and_comes() {
 /// Everyone floods everyone with payloads, and every handler answers with one: no circle of full lanes.
 #[test]
 fn everyone_floods_everyone_and_answers() {
-    everywhere(&[2, 4], |pe| {
+    on_all_pes(&[2, 4], |pe| {
         register(pe);
         pe.register(20, "back", |message, _| {
             let (args, payload) = (message.args().to_vec(), message.payload().to_vec());
@@ -179,7 +179,7 @@ fn everyone_floods_everyone_and_answers() {
 fn threads_of_all_pes_send_and_poll() {
     const THREADS: usize = 3;
     const EACH: usize = 500;
-    everywhere(&[2, 3], |pe| {
+    on_all_pes(&[2, 3], |pe| {
         register(pe);
         std::thread::scope(|scope| {
             for _ in 0..THREADS {
@@ -201,7 +201,7 @@ fn threads_of_all_pes_send_and_poll() {
 /// After the first part of the end, what was sent has been handled, and its replies are there after the second.
 #[test]
 fn nothing_is_lost_at_the_end() {
-    everywhere(&[1, 2, 5], |pe| {
+    on_all_pes(&[1, 2, 5], |pe| {
         register(pe);
         for i in 0..300 {
             let payload = Random(i + 1).bytes(20);

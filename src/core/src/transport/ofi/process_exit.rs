@@ -1,6 +1,6 @@
-//! The way into libfabric, which is closed when the process ends: its destructors take away what its calls work with,
-//! while other threads run on. Who is inside then is waited for. Who comes later, or comes back from opening a fabric,
-//! stays where it is until the process is gone, which has returned from `main`.
+//! The end of the process, at which libfabric's destructors take away what its calls work with, while other threads run
+//! on. Whoever is in libfabric then is waited for. Who comes later, or comes back from opening a fabric, stays where it
+//! is until the process is gone, which has returned from `main`.
 #![allow(unsafe_code)]
 
 use super::endpoint::Endpoint;
@@ -15,7 +15,7 @@ const NAP: Duration = Duration::from_millis(1);
 
 /// Held by who opens a fabric, which has no lock of its own yet.
 static OPENING: Mutex<()> = Mutex::new(());
-/// The process that has opened one, the thread that does it now, and the thread that has closed the gate; 0: none.
+/// The process that has opened one, the thread that does it now, and the thread that ends the process; 0: none.
 static PROCESS: AtomicI32 = AtomicI32::new(0);
 static OPENER: AtomicI32 = AtomicI32::new(0);
 static CLOSER: AtomicI32 = AtomicI32::new(0);
@@ -55,7 +55,8 @@ impl Drop for Opening {
     }
 }
 
-/// Whether the gate is closed to the calling thread. Asked behind the lock of an endpoint.
+/// Whether libfabric is closed to the calling thread, since another one ends the process. Asked behind the lock of an
+/// endpoint.
 #[inline]
 pub(super) fn is_closed() -> bool {
     let closer = CLOSER.load(Ordering::Relaxed);
