@@ -3,7 +3,7 @@
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 
-use super::row::{Bars, Chart, Tables, View};
+use super::row::{Bars, Cells, Chart, Tables, View};
 use super::{place, place_cell, region_cell};
 use crate::merge::{Merged, SiteRow, SiteSum};
 use crate::op::{self, Class};
@@ -114,7 +114,7 @@ fn grid(profile: &Merged, options: &Options, symbols: &dyn Symbols) -> Grid {
 }
 
 /// What a bar is of: the same line calls several routines, in several regions.
-fn bar(of: &dyn Fn(&str) -> String) -> String {
+fn bar(of: &Cells<'_>) -> String {
     let (site, routine, region) = (of("site"), of("routine"), of("region"));
     let place = site.rsplit(" at ").next().unwrap_or(&site);
     let region = if region == "-" { String::new() } else { format!(" {region}") };

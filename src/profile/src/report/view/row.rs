@@ -73,12 +73,15 @@ pub enum Chart {
     LatePes,
 }
 
+/// The cells of a row as text, by the names of their columns.
+pub type Cells<'a> = dyn Fn(&str) -> String + 'a;
+
 /// A bar a row of a table.
 pub struct Bars {
     /// What they show.
     pub title: &'static str,
-    /// What a bar is of: from the row's cells, by the names of their columns.
-    pub label: fn(&dyn Fn(&str) -> String) -> String,
+    /// What a bar is of: from the row's cells.
+    pub label: fn(&Cells<'_>) -> String,
     /// The column that says how long it is.
     pub value: &'static str,
 }

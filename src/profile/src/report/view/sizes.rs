@@ -23,7 +23,6 @@ pub(super) static VIEW: View = View {
     tables: Tables::Made(|p, o, _| vec![grid(p, o)]),
     text: Some(|p, o| vec![by_size(p, o)]),
     json: Json::Member("per_size", |_, routines| routines.iter().flat_map(sizes).collect()),
-    ..View::BASE
 };
 
 pub(super) static PEER: View = View {
