@@ -48,12 +48,6 @@ const ALONE: &[(&str, &str)] = &[
 /// Words of a folder: a root and a part are a tree's in collectives, and nothing in the launcher.
 const OF_A_FOLDER: &[(&str, &str, &str)] = &[("tools/oshrun/", "root", "head"), ("tools/oshrun/", "part", "daemon")];
 
-/// Names that may be so all the same: file, name, and why.
-const OTHERWISE: &[(&str, &str, &str)] = &[
-    ("src/core/src/transport/ofi/domain.rs", "here", "an address of this process, as opposed to the peer's"),
-    ("src/profile/src/file/cursor.rs", "between", "bytes from one offset to another, of a file"),
-];
-
 /// Names of so many words and more are sentences, as those of tests: words mean there what they mean in any text.
 const SENTENCE: usize = 4;
 
@@ -90,7 +84,7 @@ fn words(name: &str) -> Vec<String> {
 /// What a name says instead of what it should: its words, then the whole of it.
 fn private(file: &str, name: &str) -> Option<String> {
     let words = words(name);
-    if words.len() >= SENTENCE || OTHERWISE.iter().any(|(of, known, _)| *of == file && *known == name) {
+    if words.len() >= SENTENCE {
         return None;
     }
     let has = |word: &str| words.iter().any(|own| own == word);
@@ -129,8 +123,6 @@ fn private_words_are_found_in_names() {
     assert!(is_private("here") && is_private("Kept") && is_private("Area") && is_private("is_area"));
     assert!(!is_private("stop_here") && !is_private("BETWEEN") && !is_private("check_root"));
     assert!(private("tools/oshrun/src/hosts/head.rs", "root_lost").is_some());
-    let (file, name, _) = OTHERWISE[0];
-    assert!(private(file, name).is_none() && is_private(name));
 }
 
 /// Why a type may have the name of another.

@@ -76,7 +76,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// The bytes between two offsets of this part.
-    pub(crate) fn between(&self, begin: usize, end: usize) -> &'a [u8] {
+    pub(crate) fn slice(&self, begin: usize, end: usize) -> &'a [u8] {
         self.bytes.get(begin..end).unwrap_or_default()
     }
 

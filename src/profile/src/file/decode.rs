@@ -68,7 +68,7 @@ fn section(cursor: &mut Cursor<'_>, pe_data: &mut Pe) -> Result<bool, Stop> {
     let mut payload = cursor.part(length, "a section's contents")?;
     let end = cursor.position();
     let checksum = cursor.u32("a section's checksum")?;
-    if crc32fast::hash(cursor.between(begin, end)) != checksum {
+    if crc32fast::hash(cursor.slice(begin, end)) != checksum {
         return Err(Stop::Skip(cursor.corrupt_at(begin, "the section's checksum does not match".to_owned())));
     }
     match tag {

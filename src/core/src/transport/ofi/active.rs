@@ -9,7 +9,7 @@
 use super::counters::Counter;
 use super::endpoint::{self, Endpoint};
 use super::endpoint_state::EndpointState;
-use super::message::{HEADER, Header, Reader, What};
+use super::message::{HEADER, Header, MessageType, Reader};
 use super::op::Kind;
 use crate::base::Fault;
 use crate::transport::{
@@ -98,7 +98,7 @@ impl EndpointState {
     fn send_active(&mut self, lane: Lane, to: u32, message: &Outgoing<'_>) -> Result<(), Fault> {
         let note = message.kind as u32 | (message.args.len() as u32) << 8 | u32::from(message.handler) << 16;
         let (hello, token) = (lane == Lane::Reply, self.token_of(to));
-        let header = Header { what: What::Active, hello, from: self.me, number: note, id: 0, token };
+        let header = Header { what: MessageType::Active, hello, from: self.me, number: note, id: 0, token };
         let mut bytes = Vec::with_capacity(HEADER + TARGET + ARGS + message.payload.len());
         bytes.extend(header.encode());
         if message.kind == MessageKind::Long {
@@ -152,7 +152,7 @@ impl EndpointState {
             return Ok(());
         }
         let token = self.token_of(to);
-        let header = Header { what: What::Credit, hello: false, from: self.me, number, id: 0, token };
+        let header = Header { what: MessageType::Credit, hello: false, from: self.me, number, id: 0, token };
         self.send_bytes(to, &header.encode())
     }
 }

@@ -324,7 +324,7 @@ impl Domain {
     }
 
     /// Address here of bytes of a segment; `None` where they are not all in it.
-    pub fn here(&self, segment: SegmentId, offset: u64, len: usize) -> Option<*mut u8> {
+    pub fn local_address(&self, segment: SegmentId, offset: u64, len: usize) -> Option<*mut u8> {
         let region = self.regions.get(usize::from(segment.0))?;
         let offset = usize::try_from(offset).ok()?;
         (offset <= region.len && len <= region.len - offset).then(|| (region.base + offset) as *mut u8)

@@ -27,7 +27,7 @@ pub(super) const RESULTS: usize = MESSAGE;
 /// What a message is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub(super) enum What {
+pub(super) enum MessageType {
     /// Entries to be carried out, and a reply expected.
     Request = 1,
     /// Which requests were carried out, with their results.
@@ -43,7 +43,7 @@ pub(super) enum What {
 /// A header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Header {
-    pub what: What,
+    pub what: MessageType,
     /// An endpoint address comes before the entries.
     pub hello: bool,
     /// World number of the sender.
@@ -79,11 +79,11 @@ impl Header {
         let (head, rest) = bytes.split_at_checked(HEADER)?;
         let token = Self::token(bytes)?;
         let what = match head[0] {
-            1 => What::Request,
-            2 => What::Reply,
-            3 => What::Mail,
-            4 => What::Active,
-            5 => What::Credit,
+            1 => MessageType::Request,
+            2 => MessageType::Reply,
+            3 => MessageType::Mail,
+            4 => MessageType::Active,
+            5 => MessageType::Credit,
             _ => return None,
         };
         let word = |at: usize| u32::from_ne_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
@@ -337,7 +337,7 @@ mod tests {
         }
         let cut = encode_blocks(true, first, Blocks { bytes: 8, count: 2, here: 0, there: 8 });
         assert_eq!(decode_entry(&mut Reader(&cut)), None);
-        let header = Header { what: What::Reply, hello: true, from: 3, number: 4, id: 5, token: u64::MAX / 3 };
+        let header = Header { what: MessageType::Reply, hello: true, from: 3, number: 4, id: 5, token: u64::MAX / 3 };
         assert_eq!(Header::decode(&header.encode()), Some((header, &[][..])));
         assert_eq!(Header::token(&header.encode()), Some(header.token));
         assert_eq!(Header::token(&header.encode()[..HEADER - 1]), None);

@@ -63,7 +63,7 @@ use crate::transport::{
 use counters::Counter;
 use endpoint::Endpoint;
 use endpoint_state::{EndpointState, RECEIVES};
-use message::{HEADER, Header, What, encode_tag};
+use message::{HEADER, Header, MessageType, encode_tag};
 use op::Kind;
 use peers::Peer;
 use std::collections::BTreeMap;
@@ -485,7 +485,7 @@ impl Transport for Fabric {
         }
         let op = state.ops.take(Kind::Mail, 0, pe as u32);
         let buffer = state.buffer()?;
-        let header = Header { what: What::Mail, hello: false, from: state.me, number: 0, id: 0, token };
+        let header = Header { what: MessageType::Mail, hello: false, from: state.me, number: 0, id: 0, token };
         let tag = encode_tag(tag);
         // SAFETY: a fresh record, and a buffer that has room for the largest message.
         unsafe {

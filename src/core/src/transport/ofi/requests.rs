@@ -9,7 +9,7 @@
 use super::counters::Counter;
 use super::endpoint_state::EndpointState;
 use super::message::{
-    AMO_BYTES, BUFFER, ENTRIES, HEADER, HELLO, Header, RESULTS, What, encode_amo, encode_blocks, encode_put,
+    AMO_BYTES, BUFFER, ENTRIES, HEADER, HELLO, Header, MessageType, RESULTS, encode_amo, encode_blocks, encode_put,
     encode_question, put_bytes,
 };
 use super::op::{Kind, Op, Then, Wanted};
@@ -218,7 +218,7 @@ impl EndpointState {
         unsafe {
             let record = &mut *op;
             let header =
-                Header { what: What::Request, hello: record.tagged, from: me, number, id: record.index, token };
+                Header { what: MessageType::Request, hello: record.tagged, from: me, number, id: record.index, token };
             if let Some(buffer) = record.buffer {
                 buffer.write(0, &header.encode());
             }

@@ -4,7 +4,7 @@
 use super::address::EndpointAddress;
 use super::counters::Counter;
 use super::endpoint_state::EndpointState;
-use super::message::{BUFFER, Entry, HEADER, Header, Places, Reader, What, decode_entry, decode_tag};
+use super::message::{BUFFER, Entry, HEADER, Header, MessageType, Places, Reader, decode_entry, decode_tag};
 use super::op::{Kind, Op, Wanted};
 use super::peers::Peer;
 use crate::transport::SegmentId;
@@ -63,11 +63,11 @@ impl EndpointState {
             return;
         }
         let understood = match header.what {
-            What::Request => self.request(header, body),
-            What::Reply => self.reply(header.from, body),
-            What::Mail => self.mail(header, body),
-            What::Active => self.active(header, body),
-            What::Credit => self.credit(header),
+            MessageType::Request => self.request(header, body),
+            MessageType::Reply => self.reply(header.from, body),
+            MessageType::Mail => self.mail(header, body),
+            MessageType::Active => self.active(header, body),
+            MessageType::Credit => self.credit(header),
         };
         if understood.is_none() {
             self.garbled(Some(header.from));
@@ -174,7 +174,7 @@ impl EndpointState {
     fn entry(&mut self, entry: Entry, results: Results) -> Option<Results> {
         match entry {
             Entry::Put { segment, offset, data } => {
-                let to = self.domain.here(segment, offset, data.len())?;
+                let to = self.domain.local_address(segment, offset, data.len())?;
                 // After what came before it: a fence of the sender's may be between the two.
                 order::fence();
                 // SAFETY: `here` has checked the range; a message is not in a segment.
@@ -184,7 +184,7 @@ impl EndpointState {
             Entry::PutBlocks { places, data } => {
                 order::fence();
                 for (offset, data) in places.offsets().zip(data.chunks_exact(places.block)) {
-                    let to = self.domain.here(places.segment, offset, data.len())?;
+                    let to = self.domain.local_address(places.segment, offset, data.len())?;
                     // SAFETY: as above.
                     unsafe { copy(to, data.as_ptr(), data.len()) };
                 }
@@ -206,7 +206,7 @@ impl EndpointState {
 
     /// Address of a word of a segment.
     fn word(&self, segment: SegmentId, offset: u64, width: u8) -> Option<*mut u8> {
-        let at = self.domain.here(segment, offset, usize::from(width))?;
+        let at = self.domain.local_address(segment, offset, usize::from(width))?;
         (matches!(width, 4 | 8) && (at as usize).is_multiple_of(usize::from(width))).then_some(at)
     }
 
@@ -240,7 +240,7 @@ impl EndpointState {
         };
         let op = self.ops.take(Kind::Reply, 0, to);
         let token = self.peers.get(to)?.token;
-        let header = Header { what: What::Reply, hello: false, from: self.me, number: 0, id: 0, token };
+        let header = Header { what: MessageType::Reply, hello: false, from: self.me, number: 0, id: 0, token };
         // SAFETY: a fresh record and a buffer for it.
         unsafe {
             buffer.write(0, &header.encode());
@@ -265,7 +265,7 @@ impl EndpointState {
     fn reply_blocks(&mut self, results: Results, places: Places) -> Option<Results> {
         let (results, place) = self.reply_words(results, places.bytes()?.div_ceil(8))?;
         for (i, offset) in places.offsets().enumerate() {
-            let from = self.domain.here(places.segment, offset, places.block)?;
+            let from = self.domain.local_address(places.segment, offset, places.block)?;
             // SAFETY: `here` has checked the range; the reply has room for all blocks, and is in no segment.
             unsafe { copy(place.add(i * places.block), from, places.block) };
         }

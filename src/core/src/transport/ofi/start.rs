@@ -6,7 +6,7 @@
 //! |---|---|---|
 //! | `verbs` reads the list of the kernel's symbols, twice | 90 ms | no setting prevents it |
 //! | `ofi_rxm` fills 4096 receive buffers of 17 KiB with zeros | 45 ms and 52 MB | `FI_OFI_RXM_MSG_RX_SIZE` |
-//! | two libraries for InfiniPath adapters, which libfabric is linked to, calibrate a clock in naps of 125 us | 15 ms | [`Drowsy`] |
+//! | two libraries for InfiniPath adapters, which libfabric is linked to, calibrate a clock in naps of 125 us | 15 ms | [`TimerSlackGuard`] |
 //!
 //! What is said by environment variables is said only where the user says nothing, and taken back at once.
 #![allow(unsafe_code)]
@@ -27,7 +27,7 @@ pub(super) fn open(settings: &Settings) -> Result<Library, Fault> {
     // folder when the program crashes.
     let quiet = [("IPATH_NO_BACKTRACE", "1"), ("HFI_NO_BACKTRACE", "1")];
     let library = with(&quiet.map(|(name, value)| (name, value.to_owned())), || {
-        let _drowsy = Drowsy::new();
+        let _drowsy = TimerSlackGuard::new();
         Library::open(settings.library.as_deref())
     });
     library.map_err(|error| {
@@ -78,9 +78,9 @@ fn with<R>(variables: &[(&str, String)], call: impl FnOnce() -> R) -> R {
 
 /// While it lives, this thread's naps end up to 5 ms late: a loop of short ones that waits for a time to pass takes a
 /// few turns instead of hundreds.
-struct Drowsy(libc::c_int);
+struct TimerSlackGuard(libc::c_int);
 
-impl Drowsy {
+impl TimerSlackGuard {
     fn new() -> Self {
         // SAFETY: asks for and sets a number of this thread.
         unsafe {
@@ -91,7 +91,7 @@ impl Drowsy {
     }
 }
 
-impl Drop for Drowsy {
+impl Drop for TimerSlackGuard {
     fn drop(&mut self) {
         // SAFETY: as above; 0 is the default.
         unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, self.0.max(0)) };
@@ -120,7 +120,7 @@ mod tests {
         let slack = || unsafe { libc::prctl(libc::PR_GET_TIMERSLACK) };
         let before = slack();
         {
-            let _drowsy = Drowsy::new();
+            let _drowsy = TimerSlackGuard::new();
             assert_eq!(slack(), 5_000_000);
         }
         assert_eq!(slack(), before);
