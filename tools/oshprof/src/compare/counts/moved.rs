@@ -91,7 +91,8 @@ mod tests {
             let name = |change: &Change| change.site.clone().unwrap_or_default();
             (format!("{} {}", name(&row.from), name(&row.to)), row.calls, row.bytes)
         };
-        different.is_empty().then(|| moved.iter().map(row).collect()).unwrap_or_default()
+        assert!(different.is_empty(), "{different:?}");
+        moved.iter().map(row).collect()
     }
 
     #[test]
