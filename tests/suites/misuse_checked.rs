@@ -40,6 +40,7 @@ const CASES: &[(&str, &[&str])] = &[
     ("amo-never", &["shmem_long_atomic_inc: dest = 0x", "lies in no object of the symmetric heap"]),
     ("put-from-freed", &["shmem_putmem: source = 0x", "lies in no object of the symmetric heap"]),
     ("put-self", &["shmem_long_put: dest = 0x", "and source = 0x", "overlap: they must be apart"]),
+    ("session-null", &["shmem_ctx_session_start: config", "null pointer"]),
     ("team-twice", &["shmem_team_destroy: team = 0x", "was destroyed already"]),
     ("ctx-twice", &["shmem_ctx_destroy: ctx = 0x", "was destroyed already"]),
     ("ctx-of-team", &["shmem_ctx_long_p: ctx = 0x", "was destroyed already"]),
@@ -169,6 +170,20 @@ fn hints_that_are_not_known_are_ignored() {
     assert_eq!(outcome.stderr, "");
     let outcome = Job::oshrun(2).arg("--check").arg(&binary).arg("hints").run().expect_code(0);
     assert_eq!(outcome.stderr.matches("0x40 is not known, and ignored").count(), 1, "{}", outcome.describe());
+}
+
+#[test]
+fn bits_of_a_session_that_are_not_known_are_ignored() {
+    // 9.9.2: no combination of options results in undefined behavior.
+    let binary = Build::program("misuse/checked.c").build();
+    let outcome = Job::oshrun(2).arg(&binary).arg("session").run().expect_code(0);
+    assert_eq!(outcome.stderr, "");
+    let outcome = Job::oshrun(2).arg("--check").arg(&binary).arg("session").run().expect_code(0);
+    for words in
+        ["options = 0x21: 0x20 is not known, and ignored", "config_mask = 0x40: 0x40 is not known, and ignored"]
+    {
+        assert_eq!(outcome.stderr.matches(words).count(), 1, "{}", outcome.describe());
+    }
 }
 
 #[test]

@@ -175,6 +175,12 @@ int main(int count, char **arguments) {
         if (odd) shmem_long_put(dest + 1, dest, 4, me);
         shmem_barrier_all();
     }
+    CASE("session") {
+        shmem_ctx_session_start(SHMEM_CTX_DEFAULT, SHMEM_CTX_SESSION_BATCH | 0x20, NULL, 0x40);
+        shmem_ctx_session_start(SHMEM_CTX_DEFAULT, 0x20, NULL, 0x40);
+        shmem_ctx_session_stop(SHMEM_CTX_DEFAULT);
+    }
+    CASE("session-null") shmem_ctx_session_start(SHMEM_CTX_DEFAULT, 0, NULL, SHMEM_CTX_SESSION_TOTAL_OPS);
     CASE("put-right") {
         /* Not the last, which the other PE asks for below. */
         shmem_long_put(a, b, 7, (me + 1) % npes);

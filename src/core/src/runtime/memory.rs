@@ -136,15 +136,8 @@ pub fn largest_gap() -> usize {
 
 /// `size` bytes for a use that `hints` describe. Hints that are not known are ignored.
 pub fn malloc_with_hints(size: usize, hints: i64) -> Result<*mut c_void, Fault> {
-    if hints & !HINTS != 0 && map().check && map().me == 0 {
-        static TOLD: AtomicBool = AtomicBool::new(false);
-        if !TOLD.swap(true, Ordering::Relaxed) {
-            let unknown = hints & !HINTS;
-            crate::say!(
-                "pellucid: PE 0: shmem_malloc_with_hints: hints = {hints:#x}: {unknown:#x} is not known, and ignored"
-            );
-        }
-    }
+    static TOLD: AtomicBool = AtomicBool::new(false);
+    map().tell_unknown("shmem_malloc_with_hints", "hints", (hints, HINTS), &TOLD);
     // An object that is aligned to a line has all of its lines to itself.
     let align = if hints & HINTS == 0 { GRANULE } else { LINE };
     allocate(Wish { routine: "shmem_malloc_with_hints", size, align, zeroed: false })
