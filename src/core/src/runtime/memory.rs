@@ -114,10 +114,12 @@ pub fn calloc(count: usize, size: usize) -> Result<*mut c_void, Fault> {
     allocate(Wish { routine: "shmem_calloc", size, align: GRANULE, zeroed: true })
 }
 
-/// An alignment is a power of two.
+/// An alignment is a power of two; with `--check`, a multiple of `sizeof(void *)` as well, without which all objects are
+/// aligned well enough.
 pub(super) fn check_alignment(alignment: usize) -> Result<(), Fault> {
-    let expected = "a power of two";
-    match alignment.is_power_of_two() {
+    let expected = "a power of two that is a multiple of sizeof(void *)";
+    let least = if map().check { size_of::<*const ()>() } else { 1 };
+    match alignment.is_power_of_two() && alignment >= least {
         true => Ok(()),
         false => Err(Fault::from(Cause::BadValue { arg: "alignment", value: alignment as i64, expected })),
     }
