@@ -187,7 +187,8 @@ pub extern "C" fn choose(entry: u16, frame: &mut Frame, frame_pointer: usize) ->
 
 /// As [`pass`], for the call that a frame has the arguments of; `failed` tells whether the answer in it is an error.
 pub fn pass_frame(call: &Call, frame: &mut Frame, failed: &dyn Fn(&Frame) -> bool) {
-    pass(call, &mut |tool| {
+    check::call(call, Some(frame));
+    pass_to(call, tool(call.op), &mut |tool| {
         let target = tool.map_or(imp_of(call.op), |tool| tool.0 as *const ());
         // SAFETY: the routine, or a tool's function of its name; behind the arguments is the number of the routine, in
         // a register that the former needs and the latter does not look at. It is called once.
@@ -199,6 +200,7 @@ pub fn pass_frame(call: &Call, frame: &mut Frame, failed: &dyn Fn(&Frame) -> boo
 /// Takes a call past callbacks, profile and tools. `go` makes it, by the tool it is given or by the routine, and tells
 /// whether its result is an error; it is called exactly once.
 pub fn pass(call: &Call, go: &mut dyn FnMut(Option<Tool>) -> bool) {
+    check::call(call, None);
     pass_to(call, tool(call.op), go);
 }
 
@@ -209,13 +211,13 @@ pub fn pass_by(call: &Call, go: &mut dyn FnMut() -> bool) {
     if code_owner() == CodeOwner::Tool {
         go();
     } else {
+        check::call(call, None);
         pass_to(call, None, &mut |_| go());
     }
 }
 
 fn pass_to(call: &Call, tool: Option<Tool>, go: &mut dyn FnMut(Option<Tool>) -> bool) {
     let (site, place) = (thread::get().site.get(), code_owner());
-    check::call(call);
     // A callback that calls is not called back.
     let mut entered = Entered::nobody();
     if place != CodeOwner::Callback {

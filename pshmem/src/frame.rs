@@ -119,9 +119,7 @@ impl<'a> Arguments<'a> {
             self.frame.floats[self.floats - 1][0]
         } else {
             self.integers += 1;
-            let at = self.integers - 1;
-            let registers = self.frame.integers.len();
-            if at < registers { self.frame.integers[at] } else { self.frame.stack[at - registers] }
+            self.frame.integer(self.integers - 1)
         };
         // SAFETY: so says the caller.
         unsafe { value(word) }
@@ -129,6 +127,13 @@ impl<'a> Arguments<'a> {
 }
 
 impl Frame {
+    /// The word of an argument: which of those that are no floating-point numbers, counted from 0.
+    #[inline(always)]
+    pub fn integer(&self, at: usize) -> u64 {
+        let registers = self.integers.len();
+        if at < registers { self.integers[at] } else { self.stack[at - registers] }
+    }
+
     /// What the call has returned.
     ///
     /// # Safety

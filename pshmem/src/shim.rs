@@ -1,7 +1,7 @@
 //! The C side (`shim/*.c`): what stable Rust cannot sign or compute.
 #![allow(unsafe_code)]
 
-use pellucid_core::collectives::{Kernel, Op};
+use pellucid_core::collectives::{Kernel, Op, Scalar};
 
 use crate::types::{ComplexDouble, ComplexFloat, LongDouble, Real16};
 
@@ -67,9 +67,9 @@ pub mod by_value {
     }
 }
 
-/// `name(): kernel` over a C function `pellucid_name(acc, source, n)` that does `acc[i] = acc[i] op source[i]`.
+/// `name(): kernel` of these numbers, over a C function `pellucid_name(acc, source, n)` that does `acc[i] = acc[i] op source[i]`.
 macro_rules! kernels {
-    ($($name:ident, $c:ident, $type:ty, $op:ident;)*) => {
+    ($($name:ident, $c:ident, $type:ty, $scalar:ident, $op:ident;)*) => {
         unsafe extern "C" {
             $(fn $c(acc: *mut $type, source: *const $type, n: usize);)*
         }
@@ -82,25 +82,25 @@ macro_rules! kernels {
                     // SAFETY: as the caller promises.
                     unsafe { $c(acc.cast(), source.cast(), n) }
                 }
-                Kernel { elem: size_of::<$type>(), op: Op::$op, combine }
+                Kernel { elem: size_of::<$type>(), scalar: Scalar::$scalar, op: Op::$op, combine }
             }
         )*
     };
 }
 
 kernels! {
-    longdouble_sum, pellucid_longdouble_sum, LongDouble, Sum;
-    longdouble_prod, pellucid_longdouble_prod, LongDouble, Prod;
-    longdouble_min, pellucid_longdouble_min, LongDouble, Min;
-    longdouble_max, pellucid_longdouble_max, LongDouble, Max;
-    real16_sum, pellucid_real16_sum, Real16, Sum;
-    real16_prod, pellucid_real16_prod, Real16, Prod;
-    real16_min, pellucid_real16_min, Real16, Min;
-    real16_max, pellucid_real16_max, Real16, Max;
-    complexd_sum, pellucid_complexd_sum, ComplexDouble, Sum;
-    complexd_prod, pellucid_complexd_prod, ComplexDouble, Prod;
-    complexf_sum, pellucid_complexf_sum, ComplexFloat, Sum;
-    complexf_prod, pellucid_complexf_prod, ComplexFloat, Prod;
+    longdouble_sum, pellucid_longdouble_sum, LongDouble, Real, Sum;
+    longdouble_prod, pellucid_longdouble_prod, LongDouble, Real, Prod;
+    longdouble_min, pellucid_longdouble_min, LongDouble, Real, Min;
+    longdouble_max, pellucid_longdouble_max, LongDouble, Real, Max;
+    real16_sum, pellucid_real16_sum, Real16, Real, Sum;
+    real16_prod, pellucid_real16_prod, Real16, Real, Prod;
+    real16_min, pellucid_real16_min, Real16, Real, Min;
+    real16_max, pellucid_real16_max, Real16, Real, Max;
+    complexd_sum, pellucid_complexd_sum, ComplexDouble, Complex, Sum;
+    complexd_prod, pellucid_complexd_prod, ComplexDouble, Complex, Prod;
+    complexf_sum, pellucid_complexf_sum, ComplexFloat, Complex, Sum;
+    complexf_prod, pellucid_complexf_prod, ComplexFloat, Complex, Prod;
 }
 
 #[cfg(test)]

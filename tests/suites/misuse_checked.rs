@@ -32,7 +32,7 @@ const CASES: &[(&str, &[&str])] = &[
     ("fetch-freed", &["shmem_signal_fetch: sig_addr = 0x", "lies in no object", "it was freed, or never allocated"]),
     ("signal-freed", &["shmem_putmem_signal: sig_addr = 0x", "lies in no object"]),
     ("wait-freed", &["shmem_long_wait_until: ivar = 0x", "lies in no object"]),
-    ("test-freed", &["shmem_long_test_any: ivar = 0x", "lies in no object"]),
+    ("test-freed", &["shmem_long_test_any: ivars = 0x", "lies in no object"]),
     ("lock-freed", &["shmem_set_lock: lock = 0x", "lies in no object"]),
     ("reduce-freed", &["shmem_long_sum_reduce: dest = 0x", "lies in no object"]),
     ("get-never", &["shmem_long_get: source = 0x", "lies in no object of the symmetric heap"]),
@@ -40,6 +40,32 @@ const CASES: &[(&str, &[&str])] = &[
     ("amo-never", &["shmem_long_atomic_inc: dest = 0x", "lies in no object of the symmetric heap"]),
     ("put-from-freed", &["shmem_putmem: source = 0x", "lies in no object of the symmetric heap"]),
     ("put-self", &["shmem_long_put: dest = 0x", "and source = 0x", "overlap: they must be apart"]),
+    ("signal-inside", &["shmem_long_put_signal: dest = 0x", "(32 bytes) and sig_addr = 0x", "(8 bytes) overlap"]),
+    ("signal-inside-nbi", &["shmem_long_put_signal_nbi: dest = 0x", "and sig_addr = 0x", "overlap"]),
+    ("fetch-self", &["shmem_long_atomic_swap_nbi: dest = 0x", "and fetch = 0x", "overlap: they must be apart"]),
+    ("fetch-self-source", &["shmem_double_atomic_fetch_nbi: source = 0x", "and fetch = 0x", "overlap"]),
+    ("iput-self", &["shmem_long_iput: dest = 0x", "(32 bytes) and source = 0x", "overlap: they must be apart"]),
+    ("iget-self", &["shmem_long_iget: dest = 0x", "(40 bytes) and source = 0x", "(24 bytes) overlap"]),
+    ("ibput-self", &["shmem_long_ibput: dest = 0x", "(32 bytes) and source = 0x", "overlap"]),
+    ("iput-past", &["shmem_long_iput: dest = 0x", "88 bytes run past the end of the object", "has 64 bytes"]),
+    ("iget-past", &["shmem_long_iget: source = 0x", "88 bytes run past the end of the object"]),
+    ("iput-zero", &["shmem_long_iput: dst = 0: expected a stride of at least 1"]),
+    ("ibget-short", &["shmem_long_ibget: dst = 1: expected a stride of at least bsize"]),
+    ("alltoalls-overlap", &["shmem_long_alltoalls: dest = 0x", "and source = 0x", "overlap"]),
+    ("alltoalls-past", &["shmem_long_alltoalls: dest = 0x", "run past the end of the object"]),
+    ("alltoall-past", &["shmem_long_alltoall: dest = 0x", "run past the end of the object"]),
+    ("collect-past", &["shmem_long_collect: source = 0x", "72 bytes run past the end of the object"]),
+    ("test-past", &["shmem_long_test_all: ivars = 0x", "72 bytes run past the end of the object"]),
+    ("wait-past", &["shmem_long_wait_until_all: ivars = 0x", "72 bytes run past the end of the object"]),
+    ("barrier-sync", &["a barrier", "a sync", "the same calls in the same order"]),
+    ("reduce-type", &["a reduction by sum of 4-byte integers", "a reduction by sum of 8-byte integers"]),
+    ("reduce-kind", &["a reduction by sum of 8-byte reals", "a reduction by sum of 8-byte integers"]),
+    ("scan-type", &["an inclusive scan by sum of 4-byte integers", "an inclusive scan by sum of 8-byte integers"]),
+    ("private", &["shmem_ctx_long_p: ctx = 0x", "is the thread's that created it, by SHMEM_CTX_PRIVATE"]),
+    ("single", &["shmem_ctx_long_p: called by another thread", "at SHMEM_THREAD_SINGLE"]),
+    ("funneled", &["shmem_ctx_long_p: called by another thread", "at SHMEM_THREAD_FUNNELED"]),
+    ("align-4", &["shmem_align: alignment = 4: expected a power of two that is a multiple of sizeof(void *)"]),
+    ("session-null", &["shmem_ctx_session_start: config", "null pointer"]),
     ("team-twice", &["shmem_team_destroy: team = 0x", "was destroyed already"]),
     ("ctx-twice", &["shmem_ctx_destroy: ctx = 0x", "was destroyed already"]),
     ("ctx-of-team", &["shmem_ctx_long_p: ctx = 0x", "was destroyed already"]),
@@ -146,7 +172,9 @@ fn explained_in(program: &str, cases: &[(&str, &[&str])], pes: [usize; 2]) {
 #[test]
 fn what_does_no_harm_goes_on_without_the_checks() {
     let binary = Build::program("misuse/checked.c").build();
-    for case in ["psync-stack", "psync-null", "odd-wait", "put-freed", "put-past", "put-self"] {
+    let overlaps = ["put-self", "iput-self", "fetch-self", "signal-inside"];
+    let others = ["psync-stack", "psync-null", "odd-wait", "put-freed", "put-past", "single", "private", "align-4"];
+    for case in overlaps.into_iter().chain(others) {
         Job::oshrun(3).arg(&binary).arg(case).run().expect_code(0);
     }
 }
@@ -154,7 +182,7 @@ fn what_does_no_harm_goes_on_without_the_checks() {
 #[test]
 fn what_is_right_passes_the_checks() {
     let binary = Build::program("misuse/checked.c").build();
-    for case in ["lock-right", "put-right"] {
+    for case in ["lock-right", "put-right", "strided-right", "private-right"] {
         for options in [&["--check"][..], &["--check", "--profile", "off"]] {
             let outcome = Job::oshrun(2).args(options).arg(&binary).arg(case).run().expect_code(0);
             assert_eq!(outcome.stderr, "", "{case}");
@@ -169,6 +197,20 @@ fn hints_that_are_not_known_are_ignored() {
     assert_eq!(outcome.stderr, "");
     let outcome = Job::oshrun(2).arg("--check").arg(&binary).arg("hints").run().expect_code(0);
     assert_eq!(outcome.stderr.matches("0x40 is not known, and ignored").count(), 1, "{}", outcome.describe());
+}
+
+#[test]
+fn bits_of_a_session_that_are_not_known_are_ignored() {
+    // 9.9.2: no combination of options results in undefined behavior.
+    let binary = Build::program("misuse/checked.c").build();
+    let outcome = Job::oshrun(2).arg(&binary).arg("session").run().expect_code(0);
+    assert_eq!(outcome.stderr, "");
+    let outcome = Job::oshrun(2).arg("--check").arg(&binary).arg("session").run().expect_code(0);
+    for words in
+        ["options = 0x21: 0x20 is not known, and ignored", "config_mask = 0x40: 0x40 is not known, and ignored"]
+    {
+        assert_eq!(outcome.stderr.matches(words).count(), 1, "{}", outcome.describe());
+    }
 }
 
 #[test]

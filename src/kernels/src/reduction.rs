@@ -14,11 +14,22 @@ pub enum Op {
     Xor,
 }
 
+/// What kind of number an element is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Scalar {
+    Integer,
+    Real,
+    Complex,
+}
+
 /// Combines arrays element by element.
 #[derive(Debug, Clone, Copy)]
 pub struct Kernel {
     /// Bytes of an element.
     pub elem: usize,
+    /// What an element is.
+    pub scalar: Scalar,
     /// What it does.
     pub op: Op,
     /// `acc[i] = acc[i] op src[i]` for i < n.
@@ -49,7 +60,7 @@ pub trait Bits: Copy {
 
 /// The kernel of a type that makes `value` of `a` and `b`.
 macro_rules! kernel {
-    ($t:ty, $op:ident, |$a:ident, $b:ident| $value:expr) => {{
+    ($t:ty, $scalar:ident, $op:ident, |$a:ident, $b:ident| $value:expr) => {{
         #[inline(never)]
         unsafe fn combine(acc: *mut u8, src: *const u8, n: usize) {
             let (acc, src) = (acc.cast::<$t>(), src.cast::<$t>());
@@ -61,22 +72,22 @@ macro_rules! kernel {
                 }
             }
         }
-        Kernel { elem: size_of::<$t>(), op: Op::$op, combine }
+        Kernel { elem: size_of::<$t>(), scalar: Scalar::$scalar, op: Op::$op, combine }
     }};
 }
 
 macro_rules! integers {
     ($($t:ty)*) => { $(
         impl Number for $t {
-            const SUM_KERNEL: Kernel = kernel!($t, Sum, |a, b| a.wrapping_add(b));
-            const PROD_KERNEL: Kernel = kernel!($t, Prod, |a, b| a.wrapping_mul(b));
-            const MIN_KERNEL: Kernel = kernel!($t, Min, |a, b| a.min(b));
-            const MAX_KERNEL: Kernel = kernel!($t, Max, |a, b| a.max(b));
+            const SUM_KERNEL: Kernel = kernel!($t, Integer, Sum, |a, b| a.wrapping_add(b));
+            const PROD_KERNEL: Kernel = kernel!($t, Integer, Prod, |a, b| a.wrapping_mul(b));
+            const MIN_KERNEL: Kernel = kernel!($t, Integer, Min, |a, b| a.min(b));
+            const MAX_KERNEL: Kernel = kernel!($t, Integer, Max, |a, b| a.max(b));
         }
         impl Bits for $t {
-            const AND_KERNEL: Kernel = kernel!($t, And, |a, b| a & b);
-            const OR_KERNEL: Kernel = kernel!($t, Or, |a, b| a | b);
-            const XOR_KERNEL: Kernel = kernel!($t, Xor, |a, b| a ^ b);
+            const AND_KERNEL: Kernel = kernel!($t, Integer, And, |a, b| a & b);
+            const OR_KERNEL: Kernel = kernel!($t, Integer, Or, |a, b| a | b);
+            const XOR_KERNEL: Kernel = kernel!($t, Integer, Xor, |a, b| a ^ b);
         }
     )* };
 }
@@ -84,10 +95,10 @@ macro_rules! integers {
 macro_rules! floats {
     ($($t:ty)*) => { $(
         impl Number for $t {
-            const SUM_KERNEL: Kernel = kernel!($t, Sum, |a, b| a + b);
-            const PROD_KERNEL: Kernel = kernel!($t, Prod, |a, b| a * b);
-            const MIN_KERNEL: Kernel = kernel!($t, Min, |a, b| if b < a { b } else { a });
-            const MAX_KERNEL: Kernel = kernel!($t, Max, |a, b| if b > a { b } else { a });
+            const SUM_KERNEL: Kernel = kernel!($t, Real, Sum, |a, b| a + b);
+            const PROD_KERNEL: Kernel = kernel!($t, Real, Prod, |a, b| a * b);
+            const MIN_KERNEL: Kernel = kernel!($t, Real, Min, |a, b| if b < a { b } else { a });
+            const MAX_KERNEL: Kernel = kernel!($t, Real, Max, |a, b| if b > a { b } else { a });
         }
     )* };
 }

@@ -1,4 +1,5 @@
 /* One mistake a run that is undefined by the specification and explained with --check; the last PE is the odd one. */
+#include <pthread.h>
 #include <shmem.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -6,10 +7,24 @@
 #include <string.h>
 
 static long source[64], dest[64];
+static shmem_ctx_t of_thread = SHMEM_CTX_DEFAULT;
+
+static void *put_by_thread(void *unused) {
+    shmem_ctx_long_p(of_thread, dest, 1, 0);
+    return unused;
+}
+
+static void by_another_thread(void *(*call)(void *)) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, call, NULL);
+    pthread_join(thread, NULL);
+}
 
 int main(int count, char **arguments) {
     const char *what = count > 1 ? arguments[1] : "";
-    shmem_init();
+    int provided;
+    shmem_init_thread(strncmp(what, "private", 7) == 0 ? SHMEM_THREAD_MULTIPLE
+                      : strcmp(what, "funneled") == 0 ? SHMEM_THREAD_FUNNELED : SHMEM_THREAD_SINGLE, &provided);
     int me = shmem_my_pe(), npes = shmem_n_pes(), odd = me == npes - 1;
     long *a = shmem_malloc(64), *b = shmem_malloc(64);
     shmem_team_t team, all = SHMEM_TEAM_WORLD;
@@ -175,6 +190,109 @@ int main(int count, char **arguments) {
         if (odd) shmem_long_put(dest + 1, dest, 4, me);
         shmem_barrier_all();
     }
+    CASE("signal-inside") {
+        if (odd) shmem_long_put_signal(a, source, 4, (uint64_t *)a + 3, 1, SHMEM_SIGNAL_ADD, 0);
+        shmem_barrier_all();
+    }
+    CASE("signal-inside-nbi") {
+        if (odd) shmem_long_put_signal_nbi(dest, source, 4, (uint64_t *)dest, 1, SHMEM_SIGNAL_SET, 0);
+        shmem_barrier_all();
+    }
+    CASE("fetch-self") {
+        if (odd) shmem_long_atomic_swap_nbi(&dest[1], &dest[1], 5, me);
+        shmem_barrier_all();
+    }
+    CASE("fetch-self-source") {
+        if (odd) shmem_double_atomic_fetch_nbi((double *)dest, (double *)dest, me);
+        shmem_barrier_all();
+    }
+    CASE("iput-self") {
+        if (odd) shmem_long_iput(dest, dest + 1, 1, 1, 4, me);
+        shmem_barrier_all();
+    }
+    CASE("iget-self") {
+        if (odd) shmem_long_iget(dest, dest + 4, 2, 1, 3, me);
+        shmem_barrier_all();
+    }
+    CASE("ibput-self") {
+        if (odd) shmem_long_ibput(dest, dest + 1, 2, 2, 2, 2, me);
+        shmem_barrier_all();
+    }
+    CASE("iput-past") {
+        if (odd) shmem_long_iput(a, source, 5, 1, 3, 0);
+        shmem_barrier_all();
+    }
+    CASE("iget-past") {
+        if (odd) shmem_long_iget(source, a, 1, 5, 3, 0);
+        shmem_barrier_all();
+    }
+    CASE("iput-zero") {
+        if (odd) shmem_long_iput(dest, source, 0, 1, 3, 0);
+        shmem_barrier_all();
+    }
+    CASE("ibget-short") {
+        if (odd) shmem_long_ibget(dest, source, 1, 2, 2, 3, 0);
+        shmem_barrier_all();
+    }
+    CASE("alltoalls-overlap") shmem_long_alltoalls(all, dest, dest + 2, 2, 1, 1);
+    CASE("alltoalls-past") shmem_long_alltoalls(all, a, source, 4, 1, 2);
+    CASE("alltoall-past") shmem_long_alltoall(all, a, source, 5);
+    CASE("collect-past") shmem_long_collect(all, dest, a, 9);
+    CASE("test-past") shmem_long_test_all(a, 9, NULL, SHMEM_CMP_EQ, 0);
+    CASE("wait-past") shmem_long_wait_until_all(a, 9, NULL, SHMEM_CMP_EQ, a[0]);
+    CASE("barrier-sync") {
+        if (odd) shmem_barrier_all();
+        else shmem_sync_all();
+    }
+    CASE("reduce-type") {
+        if (odd) shmem_int_sum_reduce(all, (int *)dest, (int *)source, 2);
+        else shmem_long_sum_reduce(all, dest, source, 1);
+    }
+    CASE("reduce-kind") {
+        if (odd) shmem_double_sum_reduce(all, (double *)dest, (double *)source, 1);
+        else shmem_long_sum_reduce(all, dest, source, 1);
+    }
+    CASE("scan-type") {
+        if (odd) shmem_int_sum_inscan(all, (int *)dest, (int *)source, 2);
+        else shmem_long_sum_inscan(all, dest, source, 1);
+    }
+    CASE("private") {
+        shmem_ctx_create(SHMEM_CTX_PRIVATE, &of_thread);
+        by_another_thread(put_by_thread);
+    }
+    CASE("private-right") {
+        shmem_ctx_create(SHMEM_CTX_PRIVATE, &of_thread);
+        put_by_thread(NULL);
+        shmem_ctx_quiet(of_thread);
+        shmem_ctx_destroy(of_thread);
+        of_thread = SHMEM_CTX_DEFAULT;
+        by_another_thread(put_by_thread);
+    }
+    CASE("single") by_another_thread(put_by_thread);
+    CASE("funneled") by_another_thread(put_by_thread);
+    CASE("align-4") shmem_align(4, 64);
+    CASE("strided-right") {
+        /* Between each other's elements; up to the last one of the object. */
+        shmem_long_iput(dest, dest + 1, 2, 2, 8, me);
+        shmem_long_iget(dest + 1, dest, 2, 2, 8, me);
+        shmem_long_ibput(dest, dest + 2, 4, 4, 2, 4, me);
+        shmem_long_iput(a, source, 7, 1, 2, (me + 1) % npes);
+        shmem_long_iput(a + 7, source, -7, 0, 2, (me + 1) % npes);
+        shmem_long_ibget(source, a, 3, 5, 3, 2, (me + 1) % npes);
+        shmem_long_alltoalls(all, dest, dest + 1, 2, 2, 2);
+        shmem_long_put_signal(a, source, 7, (uint64_t *)a + 7, 1, SHMEM_SIGNAL_SET, me);
+        if (odd) shmem_long_atomic_fetch_nbi(&dest[0], &dest[0], 0);
+        shmem_long_atomic_fetch_inc_nbi(&dest[2], &dest[1], me);
+        shmem_quiet();
+        shmem_long_test_all(a, 8, NULL, SHMEM_CMP_GE, 0);
+        shmem_long_wait_until_all(NULL, 0, NULL, SHMEM_CMP_EQ, 0);
+    }
+    CASE("session") {
+        shmem_ctx_session_start(SHMEM_CTX_DEFAULT, SHMEM_CTX_SESSION_BATCH | 0x20, NULL, 0x40);
+        shmem_ctx_session_start(SHMEM_CTX_DEFAULT, 0x20, NULL, 0x40);
+        shmem_ctx_session_stop(SHMEM_CTX_DEFAULT);
+    }
+    CASE("session-null") shmem_ctx_session_start(SHMEM_CTX_DEFAULT, 0, NULL, SHMEM_CTX_SESSION_TOTAL_OPS);
     CASE("put-right") {
         /* Not the last, which the other PE asks for below. */
         shmem_long_put(a, b, 7, (me + 1) % npes);

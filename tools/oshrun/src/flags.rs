@@ -195,7 +195,7 @@ pub const FLAGS: &[Flag] = &[
         help: "print the profile when the job ends (stderr) and write it to a directory; LEVEL is 1 unless given \
                (sets SHMEM_PROFILE)\n\
                off: record nothing\n\
-               DIR: as --profile-dir\n\
+               DIR: as --profile-dir; --profile=DIR where there is a command of that name\n\
                LEVEL,NAME=VALUE...: sampling, long, sites, counters, trace-start, trace-detail \
                (set SHMEM_PROFILE_SAMPLING and so on: docs/environment.md)",
     },
@@ -233,7 +233,8 @@ pub const FLAGS: &[Flag] = &[
         names: &["--trace"],
         value: Value::Optional("DIR"),
         help: "write every call to a trace (default: pellucid-PROGRAM.trace; never overwritten); \
-               oshprof trace DIR converts it (sets SHMEM_TRACE)",
+               oshprof trace DIR converts it (sets SHMEM_TRACE)\n\
+               DIR: --trace=DIR; behind a space it is the program where there is a command of that name",
     },
     Flag {
         id: Id::Metrics,

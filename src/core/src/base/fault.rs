@@ -90,8 +90,8 @@ pub enum Cause {
     Short { path: Arc<str>, bytes: u64, wanted: u64 },
     /// As many requests are outstanding as there can be.
     Requests { most: usize },
-    /// Objects of one call that share memory.
-    Overlap { dest: usize, dest_bytes: usize, source: usize, source_bytes: usize, in_place: bool },
+    /// Objects of one call that share memory: argument, address, and bytes from the first to the last.
+    Overlap { objects: [(&'static str, usize, usize); 2], in_place: bool },
     /// Memory that an operation with a handle uses, which the argument `of` of the call `by` has named.
     InUse { arg: &'static str, addr: usize, bytes: usize, by: String, of: &'static str, has_handle: bool },
     /// PEs met in different collective calls.
@@ -107,6 +107,11 @@ pub enum Cause {
     Interrupted { routine: Option<&'static str>, network: bool },
     /// The thread has fewer bytes of its stack left than the call needs.
     Stack { left: usize, needed: usize },
+    /// A call by another thread than the one that initialized the library, where the thread level, which this is the
+    /// name of, leaves calls to that one.
+    OtherThread { level: &'static str },
+    /// A call by another thread than the one that created the context, which is private.
+    OthersContext { handle: usize },
     /// A lock that this PE does not hold.
     NotHeld { addr: usize },
     /// A lock that this thread holds already.
@@ -166,6 +171,14 @@ impl fmt::Display for Cause {
             Self::BadSet { handle, gone } => no_handle(f, "aset", *handle, *gone, "deleted", "an active set"),
             Self::BadContext { handle: 0, .. } => f.write_str("ctx = SHMEM_CTX_INVALID is no context"),
             Self::BadContext { handle, gone } => no_handle(f, "ctx", *handle, *gone, "destroyed", "a context"),
+            Self::OthersContext { handle } => {
+                write!(f, "ctx = {handle:#x} is the thread's that created it, by SHMEM_CTX_PRIVATE, not this one's")
+            }
+            Self::OtherThread { level } => write!(
+                f,
+                "called by another thread than the one that called shmem_init or shmem_init_thread, at {level}: ask \
+                 for SHMEM_THREAD_SERIALIZED or SHMEM_THREAD_MULTIPLE"
+            ),
             Self::BadTeam { handle: 0, .. } => f.write_str("team = SHMEM_TEAM_INVALID is no team"),
             Self::BadTeam { handle, gone } => no_handle(f, "team", *handle, *gone, "destroyed", "a team"),
             Self::BadFile { handle: 0, .. } => f.write_str("file = SHMEMX_FILE_INVALID is no file"),
@@ -199,7 +212,7 @@ impl Cause {
             Self::InSpace { arg, .. } => Some(arg),
             Self::BadSpace { .. } => Some("space"),
             Self::NotInSet { .. } | Self::BadSet { .. } => Some("aset"),
-            Self::BadContext { .. } => Some("ctx"),
+            Self::BadContext { .. } | Self::OthersContext { .. } => Some("ctx"),
             Self::BadTeam { .. } => Some("team"),
             Self::BadFile { .. } => Some("file"),
             Self::ForeignPointer { .. } | Self::DoubleFree { .. } => Some("ptr"),
@@ -320,11 +333,11 @@ impl Cause {
                 write!(f, "ptr = {addr:#x} was not returned by a symmetric allocation routine")
             }
             Self::DoubleFree { addr } => write!(f, "ptr = {addr:#x} was freed already"),
-            Self::Overlap { dest, dest_bytes, source, source_bytes, in_place } => write!(
+            Self::Overlap { objects: [(first, at, bytes), (second, other, other_bytes)], in_place } => write!(
                 f,
-                "dest = {dest:#x} ({}) and source = {source:#x} ({}) overlap: {}",
-                Bytes(*dest_bytes),
-                Bytes(*source_bytes),
+                "{first} = {at:#x} ({}) and {second} = {other:#x} ({}) overlap: {}",
+                Bytes(*bytes),
+                Bytes(*other_bytes),
                 if *in_place { "they must be one object or two apart" } else { "they must be apart" }
             ),
             Self::Misaligned { arg, addr, align } => {
@@ -436,6 +449,7 @@ impl Fault {
                 code::ARGUMENT
             }
             Cause::NotHeld { .. } | Cause::HeldAlready { .. } => code::ARGUMENT,
+            Cause::OtherThread { .. } | Cause::OthersContext { .. } => code::ARGUMENT,
         }
     }
 

@@ -7,7 +7,7 @@
 //! messages.
 #![allow(unsafe_code)]
 
-use super::check::{Arg, check_matching, common_arguments, place};
+use super::check::{Arg, check_matching, common_arguments, meeting, operation, place};
 use super::contribution::Kind;
 use super::gather::rotated;
 use super::inter_host::{FlatCall, Strided};
@@ -238,19 +238,24 @@ impl<'w> Set<'w> {
 pub fn barrier(w: &World, set: ActiveSet<'_>) -> Result<(), Fault> {
     w.map.ready()?;
     let later = order::quiet_before(&w.map)?;
-    sync(w, set)?;
+    meet(w, set, true)?;
     order::told(later)
 }
 
 /// Waits for the set.
 pub fn sync(w: &World, set: ActiveSet<'_>) -> Result<(), Fault> {
+    meet(w, set, false)
+}
+
+/// As [`sync`]; `completes`: in a barrier.
+pub(super) fn meet(w: &World, set: ActiveSet<'_>, completes: bool) -> Result<(), Fault> {
     match check(w, set)? {
         None => {
-            check_matching(w, &w.world, Kind::Barrier, || [])?;
+            check_matching(w, &w.world, Kind::Barrier, || meeting(completes))?;
             super::barrier::sync(w, &w.world)?;
         }
         Some(set) => {
-            set.check_matching(Kind::Barrier, || [])?;
+            set.check_matching(Kind::Barrier, || meeting(completes))?;
             match set.inter_host(false) {
                 Some(call) => call.run(call.barrier())?,
                 None => set.synchronize()?,
@@ -428,7 +433,7 @@ pub fn reduce(
     };
     set.check_matching(Kind::Reduce, move || {
         let [size, to, from] = common_arguments(w, dest, source, nreduce.saturating_mul(kernel.elem));
-        [size, (Arg::Op, kernel.op as u64), to, from]
+        [size, operation(&kernel), to, from]
     })?;
     if nreduce == 0 {
         return Ok(());

@@ -1,6 +1,6 @@
 //! Barriers and synchronization (Sections 9.10.1 to 9.10.4).
 
-use super::check::check_matching;
+use super::check::{check_matching, meeting};
 use super::contribution::Kind;
 use crate::base::{Fault, report};
 use crate::context::order;
@@ -54,7 +54,7 @@ pub fn finalize_nested(w: &World) -> Result<(), Fault> {
 #[inline]
 pub fn barrier_in(w: &World, kind: Kind) -> Result<(), Fault> {
     w.map.ready()?;
-    check_matching(w, &w.world, kind, || [])?;
+    check_matching(w, &w.world, kind, || meeting(true))?;
     let later = order::quiet_before(&w.map)?;
     sync(w, &w.world)?;
     order::told(later)
@@ -64,7 +64,7 @@ pub fn barrier_in(w: &World, kind: Kind) -> Result<(), Fault> {
 #[inline]
 pub fn sync_all(w: &World) -> Result<(), Fault> {
     w.map.ready()?;
-    check_matching(w, &w.world, Kind::Barrier, || [])?;
+    check_matching(w, &w.world, Kind::Barrier, || meeting(false))?;
     sync(w, &w.world)
 }
 
@@ -75,7 +75,7 @@ pub fn team_sync(w: &World, team: Handle) -> Result<i32, Fault> {
     let Some(team) = w.team(team)? else {
         return Ok(-1);
     };
-    check_matching(w, team, Kind::Barrier, || [])?;
+    check_matching(w, team, Kind::Barrier, || meeting(false))?;
     sync(w, team)?;
     Ok(0)
 }

@@ -33,6 +33,6 @@ pub use barrier::{barrier_all, barrier_in, finalize, finalize_nested, sync_all, 
 pub use broadcast::broadcast;
 pub use gather::{collect, fcollect};
 pub use pellucid_kernels::reduction as kernel;
-pub use pellucid_kernels::reduction::{Kernel, Op};
+pub use pellucid_kernels::reduction::{Kernel, Op, Scalar};
 pub use reduce::reduce;
 pub use scan::{exscan, inscan};

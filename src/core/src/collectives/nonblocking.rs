@@ -5,7 +5,7 @@
 //! order. Until one is complete, its objects belong to it. Those of a team follow an order of their own, so blocking
 //! ones may come in between.
 
-use super::check::{Arg, check_overlap, place};
+use super::check::{Arg, check_overlap, meeting, operation, place};
 use super::contribution::Kind;
 use super::inter_host::FlatCall;
 use super::kernel::Kernel;
@@ -117,8 +117,11 @@ impl Shown {
         let from = Use { arg: "source", pe: m.me, addr, bytes, access };
         let to = Use { arg: "dest", addr: dest.0.addr(), bytes: dest.1, access: Access::Write, ..from };
         let mut args = Vec::new();
+        if m.check {
+            args.push(number);
+        }
         if m.check && !dest.0.is_null() {
-            args.extend([number, (Arg::Object("dest"), place(m, dest.0))]);
+            args.push((Arg::Object("dest"), place(m, dest.0)));
             // Blocks of different sizes may come from anywhere.
             if kind != Kind::Collect {
                 args.extend([(Arg::Number("bytes"), bytes as u64), (Arg::Object("source"), place(m, source.0))]);
@@ -140,12 +143,19 @@ pub type Begun = Result<Option<Request>, Fault>;
 
 /// All members are here; a barrier also completes what this PE has begun on the default context, before it enters.
 pub fn barrier(w: &'static World, group: Group<'_>, quiet: bool) -> Begun {
-    let Some(members) = group.members(w)? else { return Ok(None) };
-    if quiet {
+    // A group that there is not has nothing to complete.
+    if quiet && group.members(w)?.is_some() {
         order::tell(order::quiet_before(&w.map)?);
     }
+    meet(w, group, quiet)
+}
+
+/// All members are here; `completes`: in a barrier, which has completed what it has to.
+pub(super) fn meet(w: &'static World, group: Group<'_>, completes: bool) -> Begun {
+    let Some(members) = group.members(w)? else { return Ok(None) };
     let none = (std::ptr::null_mut(), 0);
-    let shown = Shown::new(&w.map, Kind::Barrier, none, (none.0, 0), (Arg::Op, 0));
+    let [number] = meeting(completes);
+    let shown = Shown::new(&w.map, Kind::Barrier, none, (none.0, 0), number);
     shown.hold(members.start(w, &shown, false, |call| async move { call.barrier().await }))
 }
 
@@ -249,7 +259,7 @@ pub fn reduce(
 ) -> Begun {
     let Some(members) = group.members(w)? else { return Ok(None) };
     let bytes = nelems.saturating_mul(kernel.elem);
-    let number = (Arg::Op, kernel.op as u64);
+    let number = operation(&kernel);
     let shown = Shown::new(&w.map, Kind::Reduce, (dest, bytes), (source, bytes), number);
     if nelems == 0 {
         return shown.hold(members.nothing(w, &shown));

@@ -5,12 +5,14 @@
 
 use crate::base::pe_list::PeList;
 use crate::base::slab::Slab;
-use crate::base::{Cause, Fault};
+use crate::base::{Cause, Fault, threads};
 use crate::memory::Map;
 use crate::transport::{Channel, Transport};
 
 /// Contexts that can live at a time.
 const CONTEXTS: usize = 16384;
+/// `SHMEM_CTX_PRIVATE`.
+const PRIVATE: i64 = 2;
 
 static SLAB: Slab<Context, CONTEXTS> = Slab::new();
 
@@ -25,6 +27,8 @@ pub struct Context {
     /// World numbers of the PEs that are given with this context.
     pes: PeList,
     options: i64,
+    /// The thread that created it.
+    thread: u64,
     /// The team's handle.
     team: usize,
     /// Where there are other hosts: how they are reached, and what is completed with this context.
@@ -53,7 +57,7 @@ impl Ctx {
             Some(transport) => Some((transport, transport.open_channel()?)),
             None => None,
         };
-        SLAB.insert(Context { pes, options, team, transport }).map(Self)
+        SLAB.insert(Context { pes, options, thread: threads::number(), team, transport }).map(Self)
     }
 
     /// Ends a context that a program created. Ending an invalid one does nothing (Section 9.5.3).
@@ -118,6 +122,16 @@ impl Context {
     /// The options it was created with.
     pub fn options(&self) -> i64 {
         self.options
+    }
+}
+
+/// With `--check`: a fault where the context with this number is another thread's alone.
+pub fn check_private(handle: usize) -> Result<(), Fault> {
+    match SLAB.get(handle) {
+        Some(context) if context.options & PRIVATE != 0 && context.thread != threads::number() => {
+            Err(Fault::from(Cause::OthersContext { handle }))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -439,6 +439,15 @@ impl Map {
         if (pe as u32) < self.npes as u32 { Ok(()) } else { Err(self.explain_pe(arg, pe)) }
     }
 
+    /// With `--check`: says, once for each `told`, and on one PE, that a routine ignores bits of an argument that are
+    /// not among those that it knows.
+    pub fn tell_unknown(&self, routine: &str, arg: &str, (value, known): (i64, i64), told: &AtomicBool) {
+        let unknown = value & !known;
+        if self.check && unknown != 0 && self.me == 0 && !told.swap(true, Ordering::Relaxed) {
+            crate::say!("pellucid: PE 0: {routine}: {arg} = {value:#x}: {unknown:#x} is not known, and ignored");
+        }
+    }
+
     #[cold]
     fn not_ready(&self) -> Fault {
         Fault::from(Cause::NotInitialized)

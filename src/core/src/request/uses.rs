@@ -2,10 +2,10 @@
 //! has ended. Without it nothing is kept.
 
 use super::table::{Request, TABLE};
-use crate::base::{Cause, Fault};
+use crate::base::{Cause, Fault, threads};
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// What is done to memory.
@@ -80,22 +80,10 @@ static NAME: OnceLock<fn(u16, usize) -> String> = OnceLock::new();
 
 thread_local! {
     static CALL: Cell<Origin> = const { Cell::new(Origin(0, 0)) };
-    static THREAD: Cell<u64> = const { Cell::new(0) };
 }
 
 fn all() -> MutexGuard<'static, Uses> {
     ALL.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// A number of the calling thread, from 1 on.
-fn thread() -> u64 {
-    static LAST: AtomicU64 = AtomicU64::new(0);
-    THREAD.with(|own| {
-        if own.get() == 0 {
-            own.set(LAST.fetch_add(1, Ordering::Relaxed) + 1);
-        }
-        own.get()
-    })
 }
 
 /// From now on uses are kept; `name` has words for a call, by the number of its routine and its place.
@@ -245,7 +233,7 @@ pub fn wait(request: Request) -> Result<Option<Wait>, Fault> {
     if !are_kept() {
         return Ok(None);
     }
-    let me = thread();
+    let me = threads::number();
     let mut all = all();
     let Some(operation) = all.operations.get_mut(&request.0) else { return Ok(None) };
     if operation.waiter != 0 && operation.waiter != me {

@@ -114,10 +114,12 @@ pub fn calloc(count: usize, size: usize) -> Result<*mut c_void, Fault> {
     allocate(Wish { routine: "shmem_calloc", size, align: GRANULE, zeroed: true })
 }
 
-/// An alignment is a power of two.
+/// An alignment is a power of two; with `--check`, a multiple of `sizeof(void *)` as well, without which all objects are
+/// aligned well enough.
 pub(super) fn check_alignment(alignment: usize) -> Result<(), Fault> {
-    let expected = "a power of two";
-    match alignment.is_power_of_two() {
+    let expected = "a power of two that is a multiple of sizeof(void *)";
+    let least = if map().check { size_of::<*const ()>() } else { 1 };
+    match alignment.is_power_of_two() && alignment >= least {
         true => Ok(()),
         false => Err(Fault::from(Cause::BadValue { arg: "alignment", value: alignment as i64, expected })),
     }
@@ -136,15 +138,8 @@ pub fn largest_gap() -> usize {
 
 /// `size` bytes for a use that `hints` describe. Hints that are not known are ignored.
 pub fn malloc_with_hints(size: usize, hints: i64) -> Result<*mut c_void, Fault> {
-    if hints & !HINTS != 0 && map().check && map().me == 0 {
-        static TOLD: AtomicBool = AtomicBool::new(false);
-        if !TOLD.swap(true, Ordering::Relaxed) {
-            let unknown = hints & !HINTS;
-            crate::say!(
-                "pellucid: PE 0: shmem_malloc_with_hints: hints = {hints:#x}: {unknown:#x} is not known, and ignored"
-            );
-        }
-    }
+    static TOLD: AtomicBool = AtomicBool::new(false);
+    map().tell_unknown("shmem_malloc_with_hints", "hints", (hints, HINTS), &TOLD);
     // An object that is aligned to a line has all of its lines to itself.
     let align = if hints & HINTS == 0 { GRANULE } else { LINE };
     allocate(Wish { routine: "shmem_malloc_with_hints", size, align, zeroed: false })

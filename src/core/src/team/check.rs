@@ -11,6 +11,7 @@ use crate::inter_host::{Net, Phase, step};
 use crate::memory::Map;
 use crate::request::uses::{self, Access, Use};
 use crate::transport::SegmentId;
+use pellucid_kernels::reduction::Kernel;
 use std::sync::atomic::Ordering;
 
 /// What a number in a call is, for messages.
@@ -20,8 +21,10 @@ pub enum Arg {
     Number(&'static str),
     /// A symmetric object; see [`place`].
     Object(&'static str),
-    /// An operation of a reduction.
+    /// The operation of a reduction or scan; see [`operation`].
     Op,
+    /// Whether a meeting is a barrier; see [`meeting`].
+    Meeting,
 }
 
 /// A call that all members must make alike.
@@ -118,10 +121,28 @@ pub fn describe(call: &str, arg: Arg, value: u64) -> String {
             SPACE => format!("{call} with {name} at byte {} of a space", value & IN_SPACE),
             _ => format!("{call} with a {name} that is not symmetric"),
         },
-        Arg::Op => format!("{call} by {}", OPS.get(value as usize).unwrap_or(&"an unknown operation")),
+        Arg::Op => format!("{call} by {}", name_operation(value)),
+        Arg::Meeting if value == 0 => "a sync".into(),
+        Arg::Meeting => "a barrier".into(),
     }
 }
 
+/// What a barrier shows, which completes stores, and what a sync shows, which does not.
+pub fn meeting(completes: bool) -> [(Arg, u64); 1] {
+    [(Arg::Meeting, u64::from(completes))]
+}
+
+/// What a reduction or scan does, to which elements.
+pub fn operation(kernel: &Kernel) -> (Arg, u64) {
+    (Arg::Op, kernel.op as u64 | (kernel.scalar as u64) << 8 | (kernel.elem as u64) << 16)
+}
+
+fn name_operation(value: u64) -> String {
+    let name = |names: &[&'static str], index: u64| names.get((index & 0xff) as usize).copied().unwrap_or("unknown");
+    format!("{} of {}-byte {}", name(&OPS, value), value >> 16, name(&SCALARS, value >> 8))
+}
+
+const SCALARS: [&str; 3] = ["integers", "reals", "complex numbers"];
 const OPS: [&str; 7] = ["sum", "prod", "min", "max", "and", "or", "xor"];
 const HEAP: u64 = 1;
 const DATA: u64 = 2;
@@ -195,5 +216,6 @@ pub fn check_overlap(
     if disjoint || (in_place && to == from) {
         return Ok(());
     }
-    Err(Fault::from(Cause::Overlap { dest: to, dest_bytes, source: from, source_bytes, in_place }))
+    let objects = [("dest", to, dest_bytes), ("source", from, source_bytes)];
+    Err(Fault::from(Cause::Overlap { objects, in_place }))
 }

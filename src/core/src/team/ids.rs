@@ -31,17 +31,28 @@ const SEARCHES: u32 = 4;
 /// After so many tries, and then three times as many, the search goes on elsewhere.
 const ELSEWHERE: usize = 8;
 
-/// Takes an id that is free on all members that want one (`None`: not on all, or on none at all), and gives them clean
-/// sync blocks of it. Collective over the parent.
+/// What a member of the parent has to say to a new team.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Vote {
+    /// It is a member, and holds an id.
+    Hold,
+    /// It is none, and needs no id.
+    Abstain,
+    /// There is to be no team, for anyone.
+    Refuse,
+}
+
+/// Takes an id that is free on all members that hold one, and gives them clean sync blocks of it. `None`, on all
+/// members: there is none that is free on all, or somebody refuses. Collective over the parent.
 ///
 /// Other threads of the members may be about the same with other teams. So each member holds an id first, which nobody
 /// else of its PE can have then, and shows it to the others: it is theirs where all hold the same one, and else all let
 /// go and hold one that is no lower than any of these.
-pub(super) fn take_common_id(w: &World, parent: &Team, wants: bool) -> Result<Option<usize>, Fault> {
+pub(super) fn take_common_id(w: &World, parent: &Team, vote: Vote) -> Result<Option<usize>, Fault> {
     let (mut least, mut searches, mut tries, mut elsewhere) = (0, 0, 0, ELSEWHERE);
     loop {
-        let held = if wants { hold_id(w, least) } else { None };
-        let shown = if wants { [held.map_or(NONE, |id| id as u64); 2] } else { NOTHING };
+        let held = if vote == Vote::Hold { hold_id(w, least) } else { None };
+        let shown = if vote == Vote::Abstain { NOTHING } else { [held.map_or(NONE, |id| id as u64); 2] };
         let all = range_of_all(w, parent, shown);
         if let Ok([lowest, highest]) = all
             && (lowest == highest && lowest != NONE || [lowest, highest] == NOTHING)
@@ -67,7 +78,7 @@ pub(super) fn take_common_id(w: &World, parent: &Team, wants: bool) -> Result<Op
     }
 }
 
-/// In place of an id: none is free. It is that of the world, which no other team gets.
+/// In place of an id: none is free, or there is to be no team. It is that of the world, which no other team gets.
 const NONE: u64 = 0;
 /// What who wants no id shows: neither the lowest nor the highest.
 const NOTHING: [u64; 2] = [u64::MAX, 0];

@@ -36,12 +36,12 @@ pub fn agreement(w: &World, team: Handle, flag: *mut i32) -> Result<i32, Fault> 
 /// `shmemx_team_shrink`: makes a team of the members that are left, in their order. Collective over these. Gives 0;
 /// nonzero, and `SHMEM_TEAM_INVALID`, for an invalid team and where there are too many teams.
 pub fn shrink(w: &World, parent: Handle, survivors: *mut Handle) -> Result<i32, Fault> {
-    let Some((parent, config)) = begin(w, parent, std::ptr::null(), 0, survivors)? else {
+    let Some(parent) = begin(w, parent, survivors)? else {
         return Ok(report::no_team());
     };
     let made = match (&parent.hierarchy, w.map.losses) {
         // Members on several hosts end with each other: all are left.
-        (Some(_), None) => duplicate(w, parent, config)?,
+        (Some(_), None) => duplicate(w, parent)?,
         (hierarchy, losses) => make(w, parent, losses.filter(|_| hierarchy.is_some()))?,
     };
     finish(made, survivors)

@@ -5,7 +5,7 @@ use super::aset::{self, Opaque};
 use super::check::{Arg, check_matching};
 use super::contribution::Kind;
 use super::hierarchical;
-use super::ids::{release_id, take_common_id};
+use super::ids::{Vote, release_id, take_common_id};
 use super::pe_list::PeList;
 use super::{Config, Handle, MADE, NUM_CONTEXTS, SLAB, Team, TeamView, World, unknown};
 use crate::base::{Cause, Fault};
@@ -19,7 +19,6 @@ struct StridedTeam {
     start: i32,
     stride: i32,
     size: i32,
-    config: Config,
 }
 
 /// `shmem_team_split_strided`. Gives 0, or nonzero where the arguments describe no team; collective over the parent.
@@ -34,9 +33,10 @@ pub fn split_strided(
     mask: i64,
     new_team: *mut Handle,
 ) -> Result<i32, Fault> {
-    let Some((parent, config)) = begin(w, parent, config, mask, new_team)? else {
+    let Some(parent) = begin(w, parent, new_team)? else {
         return Ok(-1);
     };
+    let config = read_config(config, mask)?;
     let number = |name, value: i32| (Arg::Number(name), i64::from(value) as u64);
     check_matching(w, parent, Kind::Split, move || {
         [number("start", start), number("stride", stride), number("size", size)]
@@ -50,7 +50,7 @@ pub fn split_strided(
     }
     // With one member any stride is the same, and it may be too large to compute with.
     let stride = if size == 1 { 1 } else { stride };
-    let team = make(w, parent, &[StridedTeam { start, stride, size, config }])?;
+    let team = make(w, parent, &[StridedTeam { start, stride, size }], config)?;
     finish(team, new_team)
 }
 
@@ -64,9 +64,10 @@ pub fn split_aset(
     mask: i64,
     new_team: *mut Handle,
 ) -> Result<i32, Fault> {
-    let Some((parent, config)) = begin(w, parent, config, mask, new_team)? else {
+    let Some(parent) = begin(w, parent, new_team)? else {
         return Ok(-1);
     };
+    let config = read_config(config, mask)?;
     let set = aset::get(set)?;
     check_matching(w, parent, Kind::Split, move || [(Arg::Number("set"), set.name as u64)])?;
     let ranks: Option<Vec<i32>> = set.pes.iter().map(|pe| parent.rank_of(pe)).collect();
@@ -74,7 +75,7 @@ pub fn split_aset(
     let Some(PeList::Strided { start, stride, size }) = ranks.map(|ranks| PeList::of(&ranks)) else {
         return Ok(-1);
     };
-    let team = make(w, parent, &[StridedTeam { start, stride, size: size as i32, config }])?;
+    let team = make(w, parent, &[StridedTeam { start, stride, size: size as i32 }], config)?;
     finish(team, new_team)
 }
 
@@ -91,11 +92,13 @@ pub fn split_2d(
     yaxis_mask: i64,
     yaxis_team: *mut Handle,
 ) -> Result<i32, Fault> {
-    let x = begin(w, parent, xaxis_config, xaxis_mask, xaxis_team)?;
-    let y = begin(w, parent, yaxis_config, yaxis_mask, yaxis_team)?;
-    let (Some((parent, x_config)), Some((_, y_config))) = (x, y) else {
+    let (x, y) = (begin(w, parent, xaxis_team)?, begin(w, parent, yaxis_team)?);
+    let (Some(parent), Some(_)) = (x, y) else {
         return Ok(-1);
     };
+    // A PE gets both of its teams or none.
+    let configs = read_config(xaxis_config, xaxis_mask)?.zip(read_config(yaxis_config, yaxis_mask)?);
+    let (x_config, y_config) = configs.unzip();
     check_matching(w, parent, Kind::Split2d, move || [(Arg::Number("xrange"), i64::from(xrange) as u64)])?;
     if xrange < 1 {
         return Ok(-1);
@@ -103,18 +106,13 @@ pub fn split_2d(
     let xrange = xrange.min(parent.size);
     let rows: Vec<StridedTeam> = (0..parent.size)
         .step_by(xrange as usize)
-        .map(|start| StridedTeam { start, stride: 1, size: xrange.min(parent.size - start), config: x_config })
+        .map(|start| StridedTeam { start, stride: 1, size: xrange.min(parent.size - start) })
         .collect();
     let columns: Vec<StridedTeam> = (0..xrange)
-        .map(|start| StridedTeam {
-            start,
-            stride: xrange,
-            size: (parent.size - start + xrange - 1) / xrange,
-            config: y_config,
-        })
+        .map(|start| StridedTeam { start, stride: xrange, size: (parent.size - start + xrange - 1) / xrange })
         .collect();
-    let row = make(w, parent, &rows)?;
-    let column = make(w, parent, &columns)?;
+    let row = make(w, parent, &rows, x_config)?;
+    let column = make(w, parent, &columns, y_config)?;
     // All PEs of the parent get both of their teams, or none gets any.
     if matches!(row, Made::NoRoom) || matches!(column, Made::NoRoom) {
         discard(w, row);
@@ -161,26 +159,21 @@ pub fn destroy(w: &World, handle: Handle) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Checks what all splits share and sets the result to `SHMEM_TEAM_INVALID`. `None`: an invalid parent or mask.
-pub(super) fn begin(
-    w: &World,
-    parent: Handle,
-    config: *const Config,
-    mask: i64,
-    new_team: *mut Handle,
-) -> Result<Option<(&Team, Config)>, Fault> {
+/// Checks what all splits share and sets the result to `SHMEM_TEAM_INVALID`. `None`: an invalid parent, which has no
+/// members to agree with.
+pub(super) fn begin(w: &World, parent: Handle, new_team: *mut Handle) -> Result<Option<&Team>, Fault> {
     w.map.ready()?;
     if new_team.is_null() {
         return Err(Fault::from(Cause::Null { arg: "new_team", bytes: size_of::<Handle>() }));
     }
     // SAFETY: not null; the caller vouches for a handle there.
     unsafe { new_team.write(Handle::INVALID) };
-    let Some(parent) = w.team(parent)? else {
-        return Ok(None);
-    };
-    if mask & !NUM_CONTEXTS != 0 {
-        return Ok(None);
-    }
+    w.team(parent)
+}
+
+/// The configuration that a PE gives. `None`: one that no team can have, which the other members do not know of: who
+/// gives it takes part in the agreement on the team all the same, and refuses there.
+fn read_config(config: *const Config, mask: i64) -> Result<Option<Config>, Fault> {
     let mut wanted = Config::default();
     if mask & NUM_CONTEXTS != 0 {
         if config.is_null() {
@@ -188,16 +181,13 @@ pub(super) fn begin(
         }
         // SAFETY: not null; the caller vouches for a structure there.
         wanted.num_contexts = unsafe { (*config).num_contexts };
-        if wanted.num_contexts < 0 {
-            return Ok(None);
-        }
     }
-    Ok(Some((parent, wanted)))
+    Ok((mask & !NUM_CONTEXTS == 0 && wanted.num_contexts >= 0).then_some(wanted))
 }
 
 /// A team of all members of the parent, as it is where none of them can be lost.
-pub(super) fn duplicate(w: &World, parent: &Team, config: Config) -> Result<Made, Fault> {
-    make(w, parent, &[StridedTeam { start: 0, stride: 1, size: parent.size, config }])
+pub(super) fn duplicate(w: &World, parent: &Team) -> Result<Made, Fault> {
+    make(w, parent, &[StridedTeam { start: 0, stride: 1, size: parent.size }], Some(Config::default()))
 }
 
 /// What a member of the parent gets: its new team, nothing, or no room for one more.
@@ -235,14 +225,20 @@ fn discard(w: &World, made: Made) {
     }
 }
 
-/// Makes disjoint teams out of a parent; all of them use one id. Collective over the parent.
-fn make(w: &World, parent: &Team, wanted: &[StridedTeam]) -> Result<Made, Fault> {
+/// Makes disjoint teams out of a parent; all of them use one id. Collective over the parent. Where a member has no
+/// configuration for its team, there is none for any member.
+fn make(w: &World, parent: &Team, wanted: &[StridedTeam], config: Option<Config>) -> Result<Made, Fault> {
     let mine = wanted.iter().find_map(|t| {
         let offset = parent.me - t.start;
         let rank = offset / t.stride;
         (offset == rank * t.stride && (rank as u32) < t.size as u32).then_some((t, rank))
     });
-    let Some(id) = take_common_id(w, parent, mine.is_some())? else { return Ok(Made::NoRoom) };
+    let vote = match config {
+        None => Vote::Refuse,
+        Some(_) if mine.is_none() => Vote::Abstain,
+        Some(_) => Vote::Hold,
+    };
+    let (Some(id), Some(config)) = (take_common_id(w, parent, vote)?, config) else { return Ok(Made::NoRoom) };
     let Some((t, rank)) = mine else {
         return Ok(Made::Outside);
     };
@@ -253,7 +249,7 @@ fn make(w: &World, parent: &Team, wanted: &[StridedTeam]) -> Result<Made, Fault>
         let (start, stride) = (parent.world(t.start), parent.stride * t.stride);
         PeList::Strided { start, stride, size: t.size as usize }
     };
-    let team = Team::placed(&w.hosts, w.internal, id, pes, rank, t.config);
+    let team = Team::placed(&w.hosts, w.internal, id, pes, rank, config);
     Ok(keep(team))
 }
 

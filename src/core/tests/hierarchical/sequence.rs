@@ -4,7 +4,7 @@ use crate::job::{HEAP, Pe, Shape, run};
 use crate::random::Random;
 use pellucid_core::collectives::kernel::Number;
 use pellucid_core::collectives::table;
-use pellucid_core::collectives::{self, Kernel, Op};
+use pellucid_core::collectives::{self, Kernel, Op, Scalar};
 use pellucid_core::team::{self, Handle};
 use std::sync::Mutex;
 
@@ -69,7 +69,7 @@ unsafe fn compose(acc: *mut u8, src: *const u8, n: usize) {
     }
 }
 
-const AFFINE: Kernel = Kernel { elem: 16, op: Op::Prod, combine: compose };
+const AFFINE: Kernel = Kernel { elem: 16, scalar: Scalar::Integer, op: Op::Prod, combine: compose };
 
 /// Says where results differ without printing all of them.
 fn same(what: &str, pe: &Pe, got: &[u8], expected: &[u8]) {

@@ -17,7 +17,7 @@ use super::kernel::Kernel;
 use super::table::REDUCE;
 use crate::base::Fault;
 use crate::team::algorithm::Shape;
-use crate::team::check::{Arg, check_matching, check_overlap, common_arguments};
+use crate::team::check::{check_matching, check_overlap, common_arguments, operation};
 use crate::team::contribution::{HostCall, Kind, signature};
 use crate::team::{Handle, Team, World};
 
@@ -38,7 +38,7 @@ pub fn reduce(
     let bytes = nelems.saturating_mul(kernel.elem);
     check_matching(w, team, Kind::Reduce, move || {
         let [size, to, from] = common_arguments(w, dest, source, bytes);
-        [size, (Arg::Op, kernel.op as u64), to, from]
+        [size, operation(&kernel), to, from]
     })?;
     if nelems == 0 {
         return Ok(0);

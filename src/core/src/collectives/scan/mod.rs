@@ -11,7 +11,7 @@ use super::kernel::Kernel;
 use super::table::SCAN;
 use crate::base::Fault;
 use crate::team::algorithm::Shape;
-use crate::team::check::{check_matching, check_overlap, common_arguments};
+use crate::team::check::{check_matching, check_overlap, common_arguments, operation};
 use crate::team::contribution::Kind;
 use crate::team::{Handle, Team, World};
 
@@ -53,7 +53,10 @@ fn scan(
         return Ok(-1);
     };
     let bytes = nelems.saturating_mul(kernel.elem);
-    check_matching(w, team, kind, move || common_arguments(w, dest, source, bytes))?;
+    check_matching(w, team, kind, move || {
+        let [size, to, from] = common_arguments(w, dest, source, bytes);
+        [size, operation(&kernel), to, from]
+    })?;
     if nelems == 0 {
         return Ok(0);
     }
