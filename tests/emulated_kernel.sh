@@ -29,7 +29,8 @@ cp -L /usr/aarch64-linux-gnu/lib/{ld-linux-aarch64.so.1,libc.so.6,libm.so.6,libp
     /usr/aarch64-linux-gnu/lib/{libgcc_s.so.1,libgomp.so.1} "$disk/lib/"
 
 # As the tests make it: one HAVE_shmem_X for each function of the headers.
-grep -ohE '[A-Za-z_][A-Za-z0-9_]*[(]' "$tree"/include/*.h | sort -u | sed 's/\(.*\)(/#define HAVE_\1 1/' >"$work/declared.h"
+grep -ohE '[A-Za-z_][A-Za-z0-9_]*[(]' "$tree"/include/*.h | sort -u |
+    sed 's/\(.*\)(/#define HAVE_\1 1/' >"$work/declared.h"
 
 # Of a header field of a program: 'name: words'.
 field() { sed -n "1,20s/^ \* $2: *//p" "$1"; }

@@ -116,7 +116,7 @@ pub fn pair(base: &str, new: &str, folder: Folder, limit: u64) -> Result<[Progra
     };
     let mut programs = [program(base, "base"), program(new, "new")];
     if let Some(words) = different_programs(base, new) {
-        let links = links(&folder.path, words.each_ref().map(Path::new));
+        let links = symlinks(&folder.path, words.each_ref().map(Path::new));
         for ((program, word), link) in programs.iter_mut().zip(words).zip(links) {
             let target = fs::canonicalize(&word).map_err(|error| Failure::File(word.clone().into(), error))?;
             let made = || {
@@ -134,7 +134,7 @@ pub fn pair(base: &str, new: &str, folder: Folder, limit: u64) -> Result<[Progra
 
 /// Where two programs are started from, at paths of equal length and by the names that they have: a profile that is
 /// kept is that of the program, not of its link.
-fn links(folder: &Path, programs: [&Path; 2]) -> [PathBuf; 2] {
+fn symlinks(folder: &Path, programs: [&Path; 2]) -> [PathBuf; 2] {
     let names = programs.map(|program| program.file_name().unwrap_or_default());
     let longest = names[0].len().max(names[1].len());
     let link = |(name, side): (&std::ffi::OsStr, char)| {
@@ -299,7 +299,7 @@ mod tests {
 
     #[test]
     fn programs_keep_their_names_at_paths_of_equal_length() {
-        let of = |base: &str, new: &str| links(Path::new("/gate"), [base, new].map(Path::new));
+        let of = |base: &str, new: &str| symlinks(Path::new("/gate"), [base, new].map(Path::new));
         assert_eq!(of("old/heat", "./heat"), ["/gate/b/heat", "/gate/n/heat"].map(PathBuf::from));
         let [base, new] = of("./heat", "./heat_new");
         assert_eq!([&base, &new], ["/gate/b----/heat", "/gate/n/heat_new"].map(Path::new).each_ref());
