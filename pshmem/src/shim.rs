@@ -67,7 +67,7 @@ pub mod by_value {
     }
 }
 
-/// `name(): kernel` of these numbers, over a C function `pellucid_name(acc, source, n)` that does `acc[i] = acc[i] op source[i]`.
+/// `name(): kernel`, over a C function `pellucid_name(acc, source, n)` that does `acc[i] = acc[i] op source[i]`.
 macro_rules! kernels {
     ($($name:ident, $c:ident, $type:ty, $scalar:ident, $op:ident;)*) => {
         unsafe extern "C" {

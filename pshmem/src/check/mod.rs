@@ -12,7 +12,7 @@ use pellucid_core::runtime::{self, memory};
 use pellucid_profile::arm::{self, Interceptor};
 use pellucid_profile::op::{Class, OPS, Op};
 
-use self::objects::{Named, Object};
+use self::objects::{Named, Operand};
 use crate::dispatcher::Call;
 use crate::fault_site;
 use crate::frame::Frame;
@@ -83,13 +83,13 @@ fn check(call: &Call, frame: Option<&Frame>) -> Result<(), Fault> {
     check_objects(op, &objects::of(op, call, named.as_ref())?)
 }
 
-fn check_objects(op: &Op, objects: &[Object]) -> Result<(), Fault> {
-    for Object { arg, shape, .. } in objects {
+fn check_objects(op: &Op, objects: &[Operand]) -> Result<(), Fault> {
+    for Operand { arg, shape, .. } in objects {
         memory::check_object(arg, shape.addr, shape.bytes())?;
     }
     // Those with a handle are checked where their own memory is known.
     if is_transfer(op) && !has_handle(op) {
-        let used = |object: &Object| Use {
+        let used = |object: &Operand| Use {
             arg: object.arg,
             pe: object.pe,
             addr: object.shape.addr,
@@ -100,7 +100,7 @@ fn check_objects(op: &Op, objects: &[Object]) -> Result<(), Fault> {
         uses::check(&objects.iter().map(used).collect::<Vec<_>>())?;
     }
     // Other collectives compare their own, some of which may be one.
-    if is_transfer(op) || op.name().contains("alltoalls") { objects::check_apart(objects) } else { Ok(()) }
+    if is_transfer(op) || op.name().contains("alltoalls") { objects::check_overlaps(objects) } else { Ok(()) }
 }
 
 /// Up to `SHMEM_THREAD_FUNNELED` calls are for the thread alone that has initialized the library.

@@ -1,7 +1,7 @@
 //! The memory that a call uses, by its arguments.
 
 use pellucid_core::base::{Cause, Fault};
-use pellucid_core::memory::shape::Shape;
+use pellucid_core::memory::strided::StridedRange;
 use pellucid_core::request::uses::Access;
 use pellucid_core::runtime;
 use pellucid_core::team::aset;
@@ -51,18 +51,18 @@ impl<'a> Named<'a> {
 
 /// An object that a call uses.
 #[derive(Clone, Copy)]
-pub struct Object {
+pub struct Operand {
     /// Argument of the call.
     pub arg: &'static str,
     /// Whose memory it is.
     pub pe: i32,
     /// Which memory.
-    pub shape: Shape,
+    pub shape: StridedRange,
     /// What is done there.
     pub access: Access,
 }
 
-impl Object {
+impl Operand {
     /// Argument, address, and bytes from the first to the last.
     fn shown(&self) -> (&'static str, usize, usize) {
         (self.arg, self.shape.addr, self.shape.bytes())
@@ -70,7 +70,7 @@ impl Object {
 
     /// Two objects of a call that share memory, where one of them is written. An object that is copied to itself stays
     /// what it is.
-    fn conflicts(&self, other: &Object) -> bool {
+    fn conflicts(&self, other: &Operand) -> bool {
         let only_read = self.access == Access::Read && other.access == Access::Read;
         let is_copied = (self.arg, other.arg) == ("dest", "source") && self.shape == other.shape;
         self.pe == other.pe && !only_read && !is_copied && self.shape.overlaps(&other.shape)
@@ -78,7 +78,7 @@ impl Object {
 }
 
 /// A fault where objects of a call share memory that must be apart.
-pub fn check_apart(objects: &[Object]) -> Result<(), Fault> {
+pub fn check_overlaps(objects: &[Operand]) -> Result<(), Fault> {
     for (index, first) in objects.iter().enumerate() {
         if let Some(second) = objects[index + 1..].iter().find(|second| first.conflicts(second)) {
             let objects = [first.shown(), second.shown()];
@@ -102,15 +102,15 @@ impl Steps {
     }
 
     /// The memory that steps from this address on go through.
-    fn from(&self, addr: usize) -> Shape {
+    fn from(&self, addr: usize) -> StridedRange {
         let Self { block, stride, count } = *self;
         let distance = stride.unsigned_abs();
         let reach = distance.saturating_mul(count.saturating_sub(1));
         let first = if stride < 0 { addr.wrapping_sub(reach) } else { addr };
         if distance < block && count > 0 {
-            return Shape::piece(first, reach.saturating_add(block));
+            return StridedRange::piece(first, reach.saturating_add(block));
         }
-        Shape { addr: first, block, stride: distance, count }
+        StridedRange { addr: first, block, stride: distance, count }
     }
 }
 
@@ -134,7 +134,7 @@ fn strides(op: u16, named: &Named<'_>) -> Result<Option<[Steps; 2]>, Fault> {
 }
 
 /// The objects of a call that moves bytes, as far as they are known.
-pub fn of(op: &Op, call: &Call, named: Option<&Named<'_>>) -> Result<Vec<Object>, Fault> {
+pub fn of(op: &Op, call: &Call, named: Option<&Named<'_>>) -> Result<Vec<Operand>, Fault> {
     let steps = match named {
         Some(named) => strides(call.op, named)?,
         None => None,
@@ -164,7 +164,7 @@ fn of_collective(op: &Op, call_bytes: usize, members: Option<usize>) -> [usize; 
     }
 }
 
-fn objects(op: &Op, call: &Call, named: Option<&Named<'_>>, [to, from]: [Steps; 2]) -> Vec<Object> {
+fn objects(op: &Op, call: &Call, named: Option<&Named<'_>>, [to, from]: [Steps; 2]) -> Vec<Operand> {
     let (me, peer) = (runtime::map().me, call.peer);
     let is_atomic = op.class == Class::Amo;
     let dest_pe = if matches!(op.class, Class::Get | Class::Collective) { me } else { peer };
@@ -172,19 +172,19 @@ fn objects(op: &Op, call: &Call, named: Option<&Named<'_>>, [to, from]: [Steps; 
     let access = |other| if is_atomic { Access::Atomic } else { other };
     let mut objects = Vec::new();
     if call.dest != 0 {
-        objects.push(Object { arg: "dest", pe: dest_pe, shape: to.from(call.dest), access: access(Access::Write) });
+        objects.push(Operand { arg: "dest", pe: dest_pe, shape: to.from(call.dest), access: access(Access::Write) });
     }
     if call.source != 0 {
         let shape = from.from(call.source);
-        objects.push(Object { arg: "source", pe: source_pe, shape, access: access(Access::Read) });
+        objects.push(Operand { arg: "source", pe: source_pe, shape, access: access(Access::Read) });
     }
     if let Some(addr) = named.and_then(|named| named.size("fetch")).filter(|addr| *addr != 0) {
-        let shape = Shape::piece(addr, call.bytes);
-        objects.push(Object { arg: "fetch", pe: me, shape, access: Access::Write });
+        let shape = StridedRange::piece(addr, call.bytes);
+        objects.push(Operand { arg: "fetch", pe: me, shape, access: Access::Write });
     }
     if op.class == Class::Signal && call.source != 0 && call.addr != 0 {
-        let shape = Shape::piece(call.addr, size_of::<u64>());
-        objects.push(Object { arg: "sig_addr", pe: peer, shape, access: Access::Atomic });
+        let shape = StridedRange::piece(call.addr, size_of::<u64>());
+        objects.push(Operand { arg: "sig_addr", pe: peer, shape, access: Access::Atomic });
     }
     objects.retain(|object| object.shape.bytes() > 0);
     objects
@@ -213,10 +213,10 @@ mod tests {
     #[test]
     fn steps_may_go_backwards_and_stay_where_they_are() {
         let shape = |block, stride, count| Steps { block, stride, count }.from(0x1000);
-        assert_eq!(shape(8, 16, 3), Shape { addr: 0x1000, block: 8, stride: 16, count: 3 });
-        assert_eq!(shape(8, -16, 3), Shape { addr: 0xfe0, block: 8, stride: 16, count: 3 });
-        assert_eq!(shape(8, 0, 3), Shape::piece(0x1000, 8));
-        assert_eq!(shape(16, 8, 3), Shape::piece(0x1000, 32));
-        assert_eq!(shape(16, -8, 3), Shape::piece(0xff0, 32));
+        assert_eq!(shape(8, 16, 3), StridedRange { addr: 0x1000, block: 8, stride: 16, count: 3 });
+        assert_eq!(shape(8, -16, 3), StridedRange { addr: 0xfe0, block: 8, stride: 16, count: 3 });
+        assert_eq!(shape(8, 0, 3), StridedRange::piece(0x1000, 8));
+        assert_eq!(shape(16, 8, 3), StridedRange::piece(0x1000, 32));
+        assert_eq!(shape(16, -8, 3), StridedRange::piece(0xff0, 32));
     }
 }

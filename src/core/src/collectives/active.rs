@@ -238,17 +238,17 @@ impl<'w> Set<'w> {
 pub fn barrier(w: &World, set: ActiveSet<'_>) -> Result<(), Fault> {
     w.map.ready()?;
     let later = order::quiet_before(&w.map)?;
-    meet(w, set, true)?;
+    synchronize(w, set, true)?;
     order::told(later)
 }
 
 /// Waits for the set.
 pub fn sync(w: &World, set: ActiveSet<'_>) -> Result<(), Fault> {
-    meet(w, set, false)
+    synchronize(w, set, false)
 }
 
 /// As [`sync`]; `completes`: in a barrier.
-pub(super) fn meet(w: &World, set: ActiveSet<'_>, completes: bool) -> Result<(), Fault> {
+pub(super) fn synchronize(w: &World, set: ActiveSet<'_>, completes: bool) -> Result<(), Fault> {
     match check(w, set)? {
         None => {
             check_matching(w, &w.world, Kind::Barrier, || meeting(completes))?;

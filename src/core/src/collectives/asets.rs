@@ -14,23 +14,23 @@ use crate::team::aset::{self, Opaque};
 pub fn barrier(w: &'static World, set: *const Opaque, psync: *mut i64) -> Result<(), Fault> {
     w.map.ready()?;
     let later = order::quiet_before(&w.map)?;
-    meet(w, set, psync, true)?;
+    synchronize(w, set, psync, true)?;
     order::told(later)
 }
 
 /// Waits for the set.
 pub fn sync(w: &'static World, set: *const Opaque, psync: *mut i64) -> Result<(), Fault> {
     w.map.ready()?;
-    meet(w, set, psync, false)
+    synchronize(w, set, psync, false)
 }
 
 /// As [`sync`]; `completes`: in a barrier.
-fn meet(w: &'static World, set: *const Opaque, psync: *mut i64, completes: bool) -> Result<(), Fault> {
+fn synchronize(w: &'static World, set: *const Opaque, psync: *mut i64, completes: bool) -> Result<(), Fault> {
     let set = aset::get(set)?;
     if psync.is_null() {
-        return complete(w, nonblocking::meet(w, Group::Set(set, psync), completes));
+        return complete(w, nonblocking::synchronize(w, Group::Set(set, psync), completes));
     }
-    active::meet(w, ActiveSet::Explicit(set, psync), completes)
+    active::synchronize(w, ActiveSet::Explicit(set, psync), completes)
 }
 
 /// Copies from member `root` to all others; the root's own `dest` is not written.

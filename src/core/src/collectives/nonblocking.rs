@@ -147,11 +147,11 @@ pub fn barrier(w: &'static World, group: Group<'_>, quiet: bool) -> Begun {
     if quiet && group.members(w)?.is_some() {
         order::tell(order::quiet_before(&w.map)?);
     }
-    meet(w, group, quiet)
+    synchronize(w, group, quiet)
 }
 
 /// All members are here; `completes`: in a barrier, which has completed what it has to.
-pub(super) fn meet(w: &'static World, group: Group<'_>, completes: bool) -> Begun {
+pub(super) fn synchronize(w: &'static World, group: Group<'_>, completes: bool) -> Begun {
     let Some(members) = group.members(w)? else { return Ok(None) };
     let none = (std::ptr::null_mut(), 0);
     let [number] = meeting(completes);

@@ -7,7 +7,7 @@ pub mod heap;
 pub mod losses;
 pub mod map;
 pub mod segments;
-pub mod shape;
 pub mod spaces;
+pub mod strided;
 
 pub use map::Map;

@@ -114,8 +114,8 @@ pub fn calloc(count: usize, size: usize) -> Result<*mut c_void, Fault> {
     allocate(Wish { routine: "shmem_calloc", size, align: GRANULE, zeroed: true })
 }
 
-/// An alignment is a power of two; with `--check`, a multiple of `sizeof(void *)` as well, without which all objects are
-/// aligned well enough.
+/// An alignment is a power of two; with `--check`, a multiple of `sizeof(void *)` as well, without which objects are
+/// aligned well enough all the same.
 pub(super) fn check_alignment(alignment: usize) -> Result<(), Fault> {
     let expected = "a power of two that is a multiple of sizeof(void *)";
     let least = if map().check { size_of::<*const ()>() } else { 1 };

@@ -2,7 +2,7 @@
 
 /// Blocks of the same size, each as far from the one before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Shape {
+pub struct StridedRange {
     /// Where the first block begins.
     pub addr: usize,
     /// Bytes of a block.
@@ -13,7 +13,7 @@ pub struct Shape {
     pub count: usize,
 }
 
-impl Shape {
+impl StridedRange {
     /// Memory in one piece.
     pub fn piece(addr: usize, bytes: usize) -> Self {
         Self { addr, block: bytes, stride: bytes, count: 1 }
@@ -55,14 +55,14 @@ impl Shape {
 mod tests {
     use super::*;
 
-    fn strided(addr: usize, block: usize, stride: usize, count: usize) -> Shape {
-        Shape { addr, block, stride, count }
+    fn strided(addr: usize, block: usize, stride: usize, count: usize) -> StridedRange {
+        StridedRange { addr, block, stride, count }
     }
 
     /// Whether two shapes share memory, by looking at each byte.
-    fn share(a: &Shape, b: &Shape) -> bool {
-        let bytes = |shape: &Shape| -> Vec<usize> {
-            let Shape { addr, block, stride, count } = *shape;
+    fn share(a: &StridedRange, b: &StridedRange) -> bool {
+        let bytes = |shape: &StridedRange| -> Vec<usize> {
+            let StridedRange { addr, block, stride, count } = *shape;
             (0..count).flat_map(|at| (0..block).map(move |byte| addr + at * stride + byte)).collect()
         };
         let (a, b) = (bytes(a), bytes(b));
@@ -91,7 +91,7 @@ mod tests {
         assert_eq!(strided(8, 2, 5, 3).bytes(), 12);
         assert_eq!(strided(8, 2, 5, 0).bytes() + strided(8, 0, 5, 3).bytes(), 0);
         assert_eq!(strided(8, 8, usize::MAX, 3).bytes(), usize::MAX);
-        assert_eq!(Shape::piece(8, 64).bytes(), 64);
-        assert!(strided(8, 8, usize::MAX, 3).overlaps(&Shape::piece(8, 1)));
+        assert_eq!(StridedRange::piece(8, 64).bytes(), 64);
+        assert!(strided(8, 8, usize::MAX, 3).overlaps(&StridedRange::piece(8, 1)));
     }
 }
