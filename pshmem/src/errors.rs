@@ -9,6 +9,7 @@ use std::ffi::{CString, c_char, c_int, c_void};
 use std::ptr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use pellucid_core::base::observer::FaultObserver;
 use pellucid_core::base::{Cause, Fault};
 use pellucid_core::runtime;
 use pellucid_core::team::{self, World};
@@ -18,6 +19,9 @@ use pellucid_profile::recorder;
 use crate::generated::arguments;
 use crate::thread;
 use crate::types::{ErrorHandler, Team};
+
+/// Has faults that do not end the job kept.
+pub const OBSERVER: FaultObserver = FaultObserver { report, keep_allowed, is_fatal };
 
 /// `shmemx_error_t`.
 #[derive(Debug, Clone, Copy)]
@@ -137,12 +141,12 @@ pub fn happened(op: Option<u16>, fault: Fault) -> c_int {
 }
 
 /// As [`happened`], where a routine gives something else than the code.
-pub fn report(fault: &Fault) -> c_int {
+fn report(fault: &Fault) -> c_int {
     happened(thread::waiting().map(|(op, _)| op), fault.clone())
 }
 
 /// Keeps the error of a call that is allowed, and gives its code.
-pub fn keep_allowed(fault: &Fault) -> c_int {
+fn keep_allowed(fault: &Fault) -> c_int {
     let op = thread::waiting().map(|(op, _)| op);
     let routine = op.and_then(|op| OPS.get(usize::from(op))).map_or("a request", |op| op.name());
     keep(op, routine, fault);
@@ -150,7 +154,7 @@ pub fn keep_allowed(fault: &Fault) -> c_int {
 }
 
 /// Whether an error ends the job, as the handler says.
-pub fn is_fatal(fault: &Fault) -> bool {
+fn is_fatal(fault: &Fault) -> bool {
     handler(Team::from_bits(fault.team())).0 == FATAL && !fault.is_result()
 }
 

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use pellucid_core::base::observer::Callers;
 use pellucid_core::os::stack;
-use pellucid_core::runtime::{self, Callers};
 use pellucid_profile::recorder;
 use pellucid_profile::text::{pe_list, with_line};
 
@@ -20,9 +20,7 @@ const OR: char = '\n';
 const BETWEEN: usize = 4;
 
 /// Has messages of faults say where the call was made.
-pub fn name() {
-    runtime::name_callers(Callers { site, place, lines, pes: pe_list });
-}
+pub const CALLERS: Callers = Callers { site, place, lines, pes: pe_list };
 
 /// Where the program has called this library, in words, if that is known in time.
 pub fn caller(patience: Duration) -> Option<String> {

@@ -1,14 +1,12 @@
 //! What the profile is told of requests: how long each was under way, and whom a wait for one waits for.
 
-use pellucid_core::request::observer::{self, EndedRequest, RequestObserver};
+use pellucid_core::base::observer::{EndedRequest, RequestObserver};
 use pellucid_profile::{op, recorder};
 
 use crate::thread;
 
-/// From now on the profile is told.
-pub fn observe() {
-    observer::observe_with(RequestObserver { now: recorder::request_time, routine, waits, ended });
-}
+/// Has the profile told.
+pub const OBSERVER: RequestObserver = RequestObserver { now: recorder::request_time, routine, waits, ended };
 
 fn routine() -> u32 {
     let current = thread::waiting().map(|(op, _)| op).or_else(recorder::current_op);

@@ -6,10 +6,10 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-use pellucid_core::base::{Cause, Fault, env, report};
+use pellucid_core::base::observer::{self, Observer};
+use pellucid_core::base::{Cause, Fault, env};
 use pellucid_core::bootstrap::Profiles;
 use pellucid_core::collectives::table;
-use pellucid_core::memory::heap;
 use pellucid_core::os::cgroup;
 use pellucid_core::os::crash::{self, Crashed};
 use pellucid_core::os::{python, signal_stack};
@@ -121,20 +121,29 @@ extern "C" fn pellucid_left() {
     runtime::left();
 }
 
+/// What the core tells of.
+const OBSERVER: Observer = Observer {
+    heap_in_use: recorder::heap_in_use,
+    context_made: recorder::context_made,
+    waits: stall::OBSERVER,
+    requests: handles::OBSERVER,
+    faults: errors::OBSERVER,
+    callers: fault_site::CALLERS,
+    call_name: check::call_name,
+    routines: thread::ROUTINES,
+    finish: finish_at_exit,
+    failing: profile_files::at_failure,
+};
+
 /// Initializes on behalf of a routine, which is recorded at the first time after the fact: it began before there was
 /// anything to record into.
 fn begin(routine: &str, thread_level: c_int) -> Result<Start, Fault> {
     let stamp = Stamp::now();
     begun();
-    thread::name_routines();
     stall::keep();
-    handles::observe();
-    fault_site::name();
-    runtime::set_around_finish(finish_at_exit);
+    observer::install(OBSERVER);
     let start = runtime::init_thread(thread_level, PROFILES)?;
     finale::end();
-    report::set_reporter(errors::report, errors::is_fatal);
-    report::set_keeper(errors::keep_allowed);
     if start.first && runtime::map().check {
         check::begin();
     }
@@ -287,8 +296,6 @@ fn prepare(start: &Start, segment: RawFd) {
     let map = runtime::map();
     let memory = trace::Memory { heap: (map.heap_base, map.heap_len), data: (map.data_base, map.data_len) };
     recorder::memory(memory.heap, memory.data);
-    heap::set_observer(recorder::heap_in_use);
-    pellucid_core::team::observe_contexts(recorder::context_made);
     let config = match &start.trace {
         Some(env::Trace { bytes, on, full, .. }) => (*bytes, *on, *full),
         None => return,

@@ -10,7 +10,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use pellucid_core::base::{Cause, Fault};
 use pellucid_core::os::library;
-use pellucid_core::runtime::{self, Start};
+use pellucid_core::runtime::Start;
 use pellucid_profile::companion::{self, Companions, Destinations, VARIABLE};
 use pellucid_profile::recorder;
 use pellucid_profile::segment::handover::{self, Handover};
@@ -77,7 +77,6 @@ pub fn begin(start: &Start, segment: RawFd) {
     }
     let readers = Readers { process: std::process::id(), handover, companions, segment };
     *READERS.lock().unwrap_or_else(PoisonError::into_inner) = Some(readers);
-    runtime::at_failure(crate::profile_files::at_failure);
 }
 
 /// In the first PE of a host: has the numbers of this moment written.

@@ -50,7 +50,6 @@ pub fn begin(start: &Start, segment: RawFd) {
         let (is_first, process) = (start.pe == start.first_local_pe, std::process::id());
         let directory = places::find(What::Profile, segment);
         let _ = FILES.set(ProfileFiles { segment, directory, is_first, process });
-        runtime::at_failure(at_failure);
     }
 }
 

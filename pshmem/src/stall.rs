@@ -6,8 +6,8 @@
 
 use std::time::Instant;
 
+use pellucid_core::base::observer::{Before, Condition, WaitObserver};
 use pellucid_core::os::stack;
-use pellucid_core::os::stall::{self, Before, Condition, Keeper};
 use pellucid_core::os::wait::{self, Meanwhile};
 use pellucid_profile::{recorder, segment};
 
@@ -17,12 +17,14 @@ use crate::entry;
 use crate::generated::addresses::{BODIES_COUNT, BODY};
 use crate::thread;
 
-/// Has long waits noted, those stamped that are not over at once, and calls counted while they wait.
+/// Has long waits noted.
+pub const OBSERVER: WaitObserver = WaitObserver { begin, condition, end: recorder::stall_over };
+
+/// Has waits stamped that are not over at once, and calls counted while they wait.
 pub fn keep() {
     let meanwhile =
         Meanwhile { first: recorder::wait_counts, later: recorder::wait_begins, slow: recorder::wait_goes_on };
     recorder::stamps_come_after(wait::meanwhile(meanwhile));
-    stall::keep_with(Keeper { begin, condition, end: recorder::stall_over });
 }
 
 fn begin(since: Instant, pe: Option<u32>) -> Option<Before> {

@@ -8,8 +8,9 @@
 use std::cell::Cell;
 use std::ffi::c_void;
 
+use pellucid_core::base::observer::RoutineNames;
 use pellucid_core::base::{Cause, Fault};
-use pellucid_core::os::{reentry, signal_stack, stack};
+use pellucid_core::os::{signal_stack, stack};
 use pellucid_profile::op::OPS;
 use pellucid_profile::recorder;
 
@@ -189,11 +190,12 @@ fn name(routine: u32) -> &'static str {
     OPS.get(routine.wrapping_sub(1) as usize).map_or("another call", |op| op.name())
 }
 
-/// Has messages of the runtime name the routine that a signal handler has interrupted.
-pub fn name_routines() {
-    let current = || match get().routine.get() {
+fn current() -> u32 {
+    match get().routine.get() {
         0 => recorder::current_op().map_or(0, |op| u32::from(op) + 1),
         routine => routine,
-    };
-    reentry::name_with(reentry::Names { current, name });
+    }
 }
+
+/// Has messages of the runtime name the routine that a signal handler has interrupted.
+pub const ROUTINES: RoutineNames = RoutineNames { current, name };

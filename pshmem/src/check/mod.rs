@@ -45,12 +45,14 @@ fn is_checked(op: &Op, id: u16) -> bool {
 pub fn begin() {
     MAIN.store(threads::number(), Relaxed);
     ON.store(true, Relaxed);
-    uses::keep_with(|op, site| {
-        let place = fault_site::name_of(site);
-        format!("{} ({place})", OPS[usize::from(op)].name())
-    });
+    uses::keep();
     let checked = (0..).zip(OPS.iter()).filter(|(id, op)| is_checked(op, *id));
     checked.for_each(|(id, _)| arm::set_interceptor(id, Interceptor::Check, true));
+}
+
+/// Words for a call, by its routine and where it returns to.
+pub fn call_name(op: u16, site: usize) -> String {
+    format!("{} ({})", OPS[usize::from(op)].name(), fault_site::name_of(site))
 }
 
 /// Checks a call, whose arguments the frame has, if any; one that is wrong ends the job.

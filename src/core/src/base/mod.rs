@@ -3,6 +3,7 @@
 pub mod env;
 pub mod fault;
 pub mod fifo;
+pub mod observer;
 pub mod pe_list;
 pub mod report;
 pub mod say;

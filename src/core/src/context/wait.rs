@@ -4,9 +4,10 @@
 //! there is nobody who could wake a sleeper: waiting is spinning, then yielding, then short naps.
 #![allow(unsafe_code)]
 
+use crate::base::observer::Condition;
 use crate::base::{Cause, Fault};
 use crate::memory::Map;
-use crate::os::stall::{self, Condition};
+use crate::os::stall;
 use crate::os::{cpu, wait, wait::Backoff};
 use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering, fence};
 

@@ -3,17 +3,9 @@
 #![allow(unsafe_code)]
 
 use super::allocator::{Allocator, GRANULE, Reject, Room};
-use crate::base::{Cause, Fault};
+use crate::base::{Cause, Fault, observer};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
-
-/// Who is told how many bytes are in use after each change.
-static OBSERVER: OnceLock<fn(usize)> = OnceLock::new();
-
-/// Has this function called with the bytes in use after each change. The first caller wins.
-pub fn set_observer(observer: fn(usize)) {
-    let _ = OBSERVER.set(observer);
-}
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Bytes that a front end has taken for its own allocator: they are room, and not in use.
 static AREAS: AtomicUsize = AtomicUsize::new(0);
@@ -46,8 +38,8 @@ impl Heap {
     }
 
     fn tell(&self, books: &Allocator) {
-        if let Some(observer) = OBSERVER.get().filter(|_| self.is_observed) {
-            observer(books.in_use().0.saturating_sub(AREAS.load(Ordering::Relaxed)));
+        if let Some(observer) = observer::get().filter(|_| self.is_observed) {
+            (observer.heap_in_use)(books.in_use().0.saturating_sub(AREAS.load(Ordering::Relaxed)));
         }
     }
 

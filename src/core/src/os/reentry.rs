@@ -6,8 +6,7 @@
 #![allow(unsafe_code)]
 
 use super::depth::Stack;
-use crate::base::{Cause, Fault};
-use std::sync::OnceLock;
+use crate::base::{Cause, Fault, observer};
 use std::sync::atomic::{Ordering, compiler_fence};
 
 /// `struct pellucid_core_thread` of `shim/thread.c`.
@@ -48,22 +47,6 @@ fn thread() -> *mut Thread {
     unsafe {
         pellucid_core_thread_get()
     }
-}
-
-/// Who knows which routine a thread is in, as a number of its own that is not 0, and the name of such a number.
-#[derive(Debug, Clone, Copy)]
-pub struct Names {
-    /// Of the calling thread; 0 where it is not known.
-    pub current: fn() -> u32,
-    /// The routine's name.
-    pub name: fn(u32) -> &'static str,
-}
-
-static NAMES: OnceLock<Names> = OnceLock::new();
-
-/// Has routines named in messages. The first caller wins.
-pub fn name_with(names: Names) {
-    let _ = NAMES.set(names);
 }
 
 /// One more than the number of the handler that an active message has the calling thread run; 0: none.
@@ -110,7 +93,7 @@ impl Inside {
         thread.network = 1;
         // Signals come to this thread: nothing but the compiler could put the note behind the lock.
         compiler_fence(Ordering::SeqCst);
-        thread.routine = NAMES.get().map_or(0, |names| (names.current)());
+        thread.routine = observer::get().map_or(0, |observer| (observer.routines.current)());
         Ok(Self(()))
     }
 }
@@ -126,7 +109,7 @@ impl Drop for Inside {
 
 #[cold]
 fn interrupted(routine: u32) -> Fault {
-    let name = NAMES.get().filter(|_| routine != 0).map(|names| (names.name)(routine));
+    let name = observer::get().filter(|_| routine != 0).map(|observer| (observer.routines.name)(routine));
     Fault::from(Cause::Interrupted { routine: name, network: true })
 }
 

@@ -2,11 +2,11 @@
 //! has ended. Without it nothing is kept.
 
 use super::table::{Request, TABLE};
-use crate::base::{Cause, Fault, threads};
+use crate::base::{Cause, Fault, observer, threads};
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// What is done to memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -76,7 +76,6 @@ struct Uses {
 static ON: AtomicBool = AtomicBool::new(false);
 static ALL: Mutex<Uses> =
     Mutex::new(Uses { operations: BTreeMap::new(), places: BTreeSet::new(), of_context: BTreeSet::new() });
-static NAME: OnceLock<fn(u16, usize) -> String> = OnceLock::new();
 
 thread_local! {
     static CALL: Cell<Origin> = const { Cell::new(Origin(0, 0)) };
@@ -86,9 +85,8 @@ fn all() -> MutexGuard<'static, Uses> {
     ALL.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// From now on uses are kept; `name` has words for a call, by the number of its routine and its place.
-pub fn keep_with(name: fn(u16, usize) -> String) {
-    let _ = NAME.set(name);
+/// From now on uses are kept.
+pub fn keep() {
     ON.store(true, Ordering::Relaxed);
 }
 
@@ -104,7 +102,7 @@ pub fn in_call(op: u16, site: usize) {
 }
 
 fn name(origin: Origin) -> String {
-    NAME.get().map_or_else(|| "another operation".into(), |name| name(origin.0, origin.1))
+    observer::get().map_or_else(|| "another operation".into(), |observer| (observer.call_name)(origin.0, origin.1))
 }
 
 /// The call that the calling thread is in, in words.

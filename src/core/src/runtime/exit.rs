@@ -3,6 +3,7 @@
 use super::network::Network;
 use super::{NESTING, NETWORK, Process, WIREUP, liveness, map, messages, process, world};
 use crate::base::env::Abort;
+use crate::base::observer::{self, Callers};
 use crate::base::text::visible_lines;
 use crate::base::{Cause, Fault};
 use crate::bootstrap::job::{ExitKind, ExitRequest, PeState};
@@ -18,9 +19,6 @@ use crate::transport::registry;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, Ordering};
 use std::time::{Duration, Instant};
-
-/// Has an initialization that the program has left open completed at its end, around which it may note what it takes.
-static AROUND: OnceLock<fn(&mut dyn FnMut())> = OnceLock::new();
 
 /// Set when exit handlers run: exit must not be called again.
 static LEAVING: AtomicBool = AtomicBool::new(false);
@@ -73,17 +71,12 @@ fn finish(process: &Process) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Sets what completes an initialization that the program has left open: calls its argument, once.
-pub fn set_around_finish(around: fn(&mut dyn FnMut())) {
-    let _ = AROUND.set(around);
-}
-
 /// As [`finish`], at the end of the process.
 fn finish_observed(process: &Process) -> Result<(), Fault> {
     let mut result = Ok(());
     let mut finish = || result = finish(process);
-    match AROUND.get() {
-        Some(around) => around(&mut finish),
+    match observer::get() {
+        Some(observer) => (observer.finish)(&mut finish),
         None => finish(),
     }
     result
@@ -201,14 +194,6 @@ pub fn global_exit(status: i32) -> ! {
     os::exit_now(status)
 }
 
-/// What this process does before it ends the job because of a fault, which no exit handler sees.
-static FAILURE: OnceLock<fn()> = OnceLock::new();
-
-/// Registers what is to be done before this process ends the job because of a fault.
-pub fn at_failure(what: fn()) {
-    let _ = FAILURE.set(what);
-}
-
 /// How this process ends, once its exit handlers run: the job's status where it is this process that ends the job, else
 /// `None`.
 pub fn status_at_exit() -> Option<i32> {
@@ -244,7 +229,7 @@ pub fn fail(routine: &str, fault: Fault) -> ! {
         end_job(status);
         leave(status, "");
     }
-    let site = CALLERS.get().and_then(|callers| (callers.site)());
+    let site = callers().and_then(|callers| (callers.site)());
     let text = say(routine, &fault, site);
     if WIREUP.get().is_some() {
         // One PE has said it for all of its host.
@@ -313,8 +298,8 @@ fn end_job(status: i32) {
         process.job.pe(process.pe).set_state(PeState::Failed);
         process.job.request_exit(ExitRequest { pe: process.pe as i32, status, kind: ExitKind::Failed });
     }
-    if let Some(what) = FAILURE.get() {
-        what();
+    if let Some(observer) = observer::get() {
+        (observer.failing)();
     }
 }
 
@@ -338,10 +323,10 @@ pub fn show_stack_at_faults() {
 fn show() {
     let how = ABORT.load(Ordering::Relaxed);
     if how == Abort::Trace as u8 {
-        stack::print(&|calls| CALLERS.get().map_or_else(Vec::new, |callers| (callers.lines)(calls)));
+        stack::print(&|calls| callers().map_or_else(Vec::new, |callers| (callers.lines)(calls)));
     } else if how == Abort::Signal as u8 {
-        if let Some(what) = FAILURE.get() {
-            what();
+        if let Some(observer) = observer::get() {
+            (observer.failing)();
         }
         os::abort();
     }
@@ -374,8 +359,8 @@ pub(super) fn announce(text: &str) {
 /// What a process does that ends the job.
 pub(super) fn before_failure() {
     flush();
-    if let Some(what) = FAILURE.get() {
-        what();
+    if let Some(observer) = observer::get() {
+        (observer.failing)();
     }
 }
 
@@ -422,24 +407,8 @@ pub(super) fn is_leaving() -> bool {
     LEAVING.load(Ordering::Relaxed)
 }
 
-/// How the place of a call in the program is found, where somebody can.
-#[derive(Debug, Clone, Copy)]
-pub struct Callers {
-    /// Where the calling thread has called the library: a file and an address in it, in one word.
-    pub site: fn() -> Option<String>,
-    /// What people call it, where there is time for it.
-    pub place: fn(&str) -> String,
-    /// The source lines that are known of some calls, each as `site` gives it.
-    pub lines: fn(&[String]) -> Vec<Option<String>>,
-    /// What people call some PEs.
-    pub pes: fn(&[u32]) -> String,
-}
-
-static CALLERS: OnceLock<Callers> = OnceLock::new();
-
-/// Has messages of faults say where the program made the call. The first caller wins.
-pub fn name_callers(callers: Callers) {
-    let _ = CALLERS.set(callers);
+fn callers() -> Option<&'static Callers> {
+    observer::get().map(|observer| &observer.callers)
 }
 
 /// The one place where a fault becomes a message. `site`: where the program has made the call.
@@ -462,7 +431,7 @@ fn say(routine: &str, fault: &Fault, site: Option<String>) -> String {
             who += &format!(", and with other addresses {}", named(&elsewhere));
         }
         let (fault, site) = words.split_once(CALLED_FROM).unwrap_or((&words, ""));
-        let place = CALLERS.get().filter(|_| !site.is_empty()).map(|callers| (callers.place)(site));
+        let place = callers().filter(|_| !site.is_empty()).map(|callers| (callers.place)(site));
         let place = place.map(|place| format!(", called from {place}")).unwrap_or_default();
         let text = visible_lines(&format!("pellucid: {who}: {fault}{place}\n"));
         let _ = std::io::Write::write_all(&mut std::io::stderr(), text.as_bytes());
@@ -481,7 +450,7 @@ fn say(routine: &str, fault: &Fault, site: Option<String>) -> String {
 
 /// PEs, in words.
 fn named(pes: &[u32]) -> String {
-    match (pes, CALLERS.get()) {
+    match (pes, callers()) {
         ([], _) => nobody(),
         ([pe], _) => format!("PE {pe}"),
         (pes, Some(callers)) => (callers.pes)(pes),

@@ -1,5 +1,5 @@
 //! Starting and ending the library, and what a process has once: the [`World`], its network, its launcher, the levels
-//! of init. (Statics elsewhere are caches, registers of handles, and hooks that other layers install.)
+//! of init. (Statics elsewhere are caches, registers of handles, and the [observer](crate::base::observer).)
 #![allow(unsafe_code)]
 
 mod death;
@@ -18,8 +18,7 @@ mod states;
 mod thread;
 
 pub use exit::{
-    Callers, abort, at_failure, before_faults, fail, finalize, global_exit, is_ending, left, name_callers,
-    set_around_finish, show_stack_at_faults, status_at_exit,
+    abort, before_faults, fail, finalize, global_exit, is_ending, left, show_stack_at_faults, status_at_exit,
 };
 pub use init::{Start, forget_init, init_thread, my_pe, n_pes, query_initialized, uses};
 pub use messages::{advance_in_waits, messages, register_handler};

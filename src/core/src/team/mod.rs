@@ -32,7 +32,7 @@ pub use shrink::{agreement, shrink};
 pub use split::{destroy, split_2d, split_aset, split_strided};
 
 use crate::base::slab::Slab;
-use crate::base::{Cause, Fault};
+use crate::base::{Cause, Fault, observer};
 use crate::context::Ctx;
 use crate::memory::Map;
 use crate::memory::segments::INTERNAL;
@@ -347,21 +347,11 @@ pub(crate) fn forget_all(w: &World) {
     ids::forget_ids(w);
 }
 
-/// Who wants to know of new contexts: number of the context, then number, first PE, stride and size of its team.
-pub type ContextWatcher = fn(usize, usize, (i32, i32, i32));
-
-static CONTEXT_WATCHER: std::sync::OnceLock<ContextWatcher> = std::sync::OnceLock::new();
-
-/// From now on this one is told of new contexts. Once a process.
-pub fn observe_contexts(watcher: ContextWatcher) {
-    let _ = CONTEXT_WATCHER.set(watcher);
-}
-
 /// Context creation on a team: numbers are the team's.
 pub(crate) fn context_of(m: &Map, team: &Team, handle: Handle, options: i64) -> Option<Ctx> {
     let ctx = Ctx::create(m, team.pes(), options, handle.0)?;
-    if let Some(watcher) = CONTEXT_WATCHER.get() {
-        watcher(ctx.number(), team.id, (team.start, team.stride, team.size));
+    if let Some(observer) = observer::get() {
+        (observer.context_made)(ctx.number(), team.id, (team.start, team.stride, team.size));
     }
     // The teams that are always there need not know theirs.
     if !handle.is_predefined() {
