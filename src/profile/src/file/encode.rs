@@ -14,7 +14,7 @@ pub(super) fn pe_file(pe_data: &Pe) -> Vec<u8> {
     if let Some(payload) = denied(&pe_data.routines) {
         section(&mut file, TAG_DENIED, &payload);
     }
-    for kind in &sections::SECTIONS {
+    for kind in &sections::WRITERS {
         if let Some(payload) = kind.payload(&pe_data.tables) {
             section(&mut file, kind.tag, &payload);
         }

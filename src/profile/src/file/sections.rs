@@ -63,7 +63,18 @@ pub(super) const SECTIONS: [Section; 37] = [
     meetings::LONGEST_PHASES,
 ];
 
-impl Section {
+/// What it takes to write a section. The library has no more of one: what reads it is left out there.
+pub(super) struct Writer {
+    pub(super) tag: u32,
+    is_there: fn(&PeTables) -> bool,
+    encode: fn(&mut Out, &PeTables),
+}
+
+impl Writer {
+    const fn of(section: &Section) -> Writer {
+        Writer { tag: section.tag, is_there: section.is_there, encode: section.encode }
+    }
+
     /// What follows tag and length; `None` where there is nothing to say.
     pub(super) fn payload(&self, tables: &PeTables) -> Option<Vec<u8>> {
         let mut out = Out(Vec::new());
@@ -71,6 +82,17 @@ impl Section {
         Some(out.0)
     }
 }
+
+/// Those of all sections.
+pub(super) static WRITERS: [Writer; SECTIONS.len()] = {
+    let mut writers = [const { Writer::of(&process::COST) }; SECTIONS.len()];
+    let mut at = 1;
+    while at < SECTIONS.len() {
+        writers[at] = Writer::of(&SECTIONS[at]);
+        at += 1;
+    }
+    writers
+};
 
 /// Reads a section into the tables. Sections of other tags are left alone.
 pub(super) fn decode(tag: u32, c: &mut Cursor<'_>, tables: &mut PeTables) -> Result<(), ReadError> {
