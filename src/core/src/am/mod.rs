@@ -98,13 +98,13 @@ pub struct Messages {
     /// How near the end is.
     stage: AtomicU8,
     /// Told of requests that wait for room.
-    observer: OnceLock<Observer>,
+    observer: OnceLock<BackpressureObserver>,
     /// A front end has registered a handler, which is for the program's threads.
     others: AtomicBool,
 }
 
 /// Told of a request that finds no room: to which PE it is, and what waits until it is sent.
-pub type Observer = fn(i32, &mut dyn FnMut());
+pub type BackpressureObserver = fn(i32, &mut dyn FnMut());
 
 impl Messages {
     /// Of a process that is not initialized.
@@ -120,7 +120,7 @@ impl Messages {
     }
 
     /// Has a front end told of requests that wait for room, once a process.
-    pub fn observe(&self, observer: Observer) {
+    pub fn observe(&self, observer: BackpressureObserver) {
         let _ = self.observer.set(observer);
     }
 
