@@ -252,7 +252,10 @@ fn profile(start: &Start) -> bool {
     };
     match attached {
         Ok(segment) => {
-            let _ = set_transport(segment, runtime::transport_name());
+            // All PEs of a host would say the same.
+            if start.pe == start.first_local_pe {
+                let _ = set_transport(segment, runtime::transport_name());
+            }
             profile_files::begin(start, segment);
             metrics::begin(start, segment);
             tool::find();

@@ -1,6 +1,7 @@
 //! What cannot work says why, and of whom it speaks.
 
-use super::job::{heap, job, open, settings};
+use super::job::{job, open, settings};
+use super::pes::heap;
 use super::{amo, put};
 use pellucid_core::base::{Cause, Fault};
 use pellucid_core::transport::ofi::Settings;

@@ -25,12 +25,12 @@ mod strangers;
 mod strided;
 mod threads;
 
-use job::{Pe, heap, job, settings};
+use job::{Pe, job, settings};
 use pellucid_core::transport::ofi::{Fabric, Settings, Sleep};
 use pellucid_core::transport::{
     AmoOp, Atomic, Atomics, Channel, Completion, OpenRequest, RemoteAddress, SegmentId, Transport,
 };
-use pes::Way;
+use pes::{Way, heap};
 
 /// Settings under which the same must come out: as the provider is, without delivery completions, without the order of
 /// messages behind writes, with atomics by the provider, which takes the orders away, with naps in place of sleep, and
@@ -83,6 +83,15 @@ fn amo(pe: &Pe, at: RemoteAddress, op: AmoOp, width: u8, operand: u64, compare: 
     // SAFETY: the result lives until the return.
     unsafe { pe.fabric.atomic(Channel::DEFAULT, at, atomic, Completion::Local).unwrap() };
     result
+}
+
+/// Has PE 0 connected to the others, while all of them serve.
+fn connect(pes: &[Pe]) {
+    for pe in 1..pes.len() as i32 {
+        put(&pes[0], heap(pe, 0), &7u64.to_ne_bytes(), Completion::Local);
+        amo(&pes[0], heap(pe, 8), AmoOp::Add, 8, 1, 0);
+    }
+    pes[0].fabric.quiet(Channel::DEFAULT).unwrap();
 }
 
 /// Each kind of operation is counted by itself.

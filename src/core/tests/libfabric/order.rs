@@ -1,7 +1,8 @@
 //! What the threads and messages of libfabric have to do with fences, quiets and channels.
 
-use super::job::{heap, job, settings};
-use super::{amo, put};
+use super::job::{job, settings};
+use super::pes::heap;
+use super::{connect, put};
 use pellucid_core::transport::ofi::Settings;
 use pellucid_core::transport::{AmoOp, Atomic, Channel, Completion, Transport};
 use std::ptr;
@@ -78,12 +79,7 @@ fn small_nonblocking_puts_share_messages() {
 fn quiet_waits_for_its_own_channel_and_pes_only() {
     let Some(pes) = job(3, &settings()) else { return };
     let source = 7u64.to_ne_bytes();
-    // Connections first, while all serve.
-    for pe in [1, 2] {
-        put(&pes[0], heap(pe, 0), &source, Completion::Local);
-        amo(&pes[0], heap(pe, 8), AmoOp::Add, 8, 1, 0);
-    }
-    pes[0].fabric.quiet(Channel::DEFAULT).unwrap();
+    connect(&pes);
     pes[2].fabric.drain();
     let stuck = pes[0].fabric.open_channel().unwrap();
     let free = pes[0].fabric.open_channel().unwrap();

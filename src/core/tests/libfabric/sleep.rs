@@ -1,6 +1,7 @@
 //! The progress threads, with nobody in the library.
 
-use super::job::{HEAP, heap, job, settings};
+use super::job::{job, settings};
+use super::pes::{HEAP, heap};
 use super::{amo, put};
 use pellucid_core::transport::ofi::{Settings, Sleep};
 use pellucid_core::transport::{AmoOp, Channel, Completion, Transport};

@@ -1,7 +1,8 @@
 //! Somebody who reaches the endpoint of a PE and is not of its job. Here it is a PE of another job, which has an
 //! endpoint address of the PE's with everything in it but what only the job knows.
 
-use super::job::{Pe, heap, job, open, settings};
+use super::job::{Pe, job, open, settings};
+use super::pes::heap;
 use super::{amo, put};
 use pellucid_core::base::Fault;
 use pellucid_core::transport::ofi::Settings;

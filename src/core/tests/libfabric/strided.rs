@@ -1,6 +1,7 @@
 //! Blocks and small gets that travel together, and those that do not.
 
-use super::job::{heap, job, settings};
+use super::job::{job, settings};
+use super::pes::heap;
 use super::put;
 use pellucid_core::transport::{Blocks, Channel, Completion, Transport};
 

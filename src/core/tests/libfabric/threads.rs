@@ -1,8 +1,9 @@
 //! Several threads, a PE that computes, and a forked child.
 
-use super::job::{heap, job, settings};
-use super::{amo, get, put};
-use pellucid_core::transport::{AmoOp, Channel, Completion, Tag, Transport};
+use super::job::{job, settings};
+use super::pes::heap;
+use super::{connect, get, put};
+use pellucid_core::transport::{Channel, Completion, Tag, Transport};
 use std::time::Duration;
 
 /// A quiet is for what was begun before it: PE 2, which answers nothing, is sent something while PE 0 waits for PE 1.
@@ -10,11 +11,7 @@ use std::time::Duration;
 fn quiet_does_not_wait_for_what_other_threads_begin_meanwhile() {
     let Some(pes) = job(3, &settings()) else { return };
     let source = 7u64.to_ne_bytes();
-    for pe in [1, 2] {
-        put(&pes[0], heap(pe, 0), &source, Completion::Local);
-        amo(&pes[0], heap(pe, 8), AmoOp::Add, 8, 1, 0);
-    }
-    pes[0].fabric.quiet(Channel::DEFAULT).unwrap();
+    connect(&pes);
     for pe in &pes {
         pe.fabric.drain();
     }

@@ -9,9 +9,9 @@ use pellucid_core::transport::{
     Transport,
 };
 use std::collections::HashMap;
-use std::ops::Range;
+use std::ops::{Deref, Range};
 use std::sync::atomic::{Ordering, fence};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Bytes of a heap and of a data segment.
 pub const HEAP: usize = 4 << 20;
@@ -62,10 +62,7 @@ impl Way {
 
     /// Opens all PEs, which know each other.
     pub fn open(&self, npes: usize) -> Vec<Pe> {
-        // A provider reads the environment as it is opened, and opening says something there: a process has one
-        // transport otherwise.
-        static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-        let _opening = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+        let _opening = opening();
         let host = self.host.min(npes);
         let rings = (0..npes).step_by(host).map(|_| vec![[0u64; 8]; (host * LANES).div_ceil(64) + 1]);
         let shared = Arc::new(Shared { rings: rings.collect(), ..Shared::default() });
@@ -76,12 +73,11 @@ impl Way {
     }
 
     fn open_one(&self, me: usize, npes: usize, shared: &Arc<Shared>) -> Pe {
-        let heap = vec![0u64; HEAP / 8].into_boxed_slice();
-        let data = vec![0u64; DATA / 8].into_boxed_slice();
+        let memory = Memory::new();
         let (host, first) = (self.host.min(npes), me / self.host.min(npes) * self.host.min(npes));
         let host = first as i32..(first + host).min(npes) as i32;
         let segments =
-            vec![(SegmentId::HEAP, heap.as_ptr() as usize, HEAP), (SegmentId::DATA, data.as_ptr() as usize, DATA)];
+            vec![(SegmentId::HEAP, memory.heap() as usize, HEAP), (SegmentId::DATA, memory.data() as usize, DATA)];
         for (segment, start, bytes) in &segments {
             shared.map(me as i32, *segment, *start, *bytes);
         }
@@ -105,7 +101,7 @@ impl Way {
         // SAFETY: as above; the rings are the host's, and zero.
         let local = unsafe { within_host(OpenRequest { mapping, lanes, ..request() }) };
         let remote = self.remote.as_ref().map(|open| open(request()).unwrap());
-        Pe { me: me as i32, npes: npes as i32, remote, local, host, heap, data, shared: shared.clone() }
+        Pe { me: me as i32, npes: npes as i32, remote, local, host, memory, shared: shared.clone() }
     }
 }
 
@@ -155,8 +151,7 @@ pub struct Pe {
     pub local: WithinHost,
     /// These are the PEs of its host.
     host: Range<i32>,
-    heap: Box<[u64]>,
-    data: Box<[u64]>,
+    memory: Memory,
     shared: Arc<Shared>,
 }
 
@@ -190,17 +185,42 @@ impl Pe {
         self.transports().for_each(|transport| transport.fence(Channel::DEFAULT).unwrap());
     }
 
+    /// Has the PEs of this host find a segment beside heap and data.
+    pub fn map(&self, segment: SegmentId, start: *mut u8, bytes: usize) {
+        self.shared.map(self.me, segment, start as usize, bytes);
+    }
+
+    /// Waits for a word of the heap, as `shmem_wait_until` does.
+    pub fn await_word(&self, offset: usize, is: impl Fn(u64) -> bool) {
+        self.memory.await_word(offset, is, || self.progress());
+    }
+}
+
+impl Deref for Pe {
+    type Target = Memory;
+
+    fn deref(&self) -> &Memory {
+        &self.memory
+    }
+}
+
+/// Heap and data of a PE.
+pub struct Memory {
+    heap: Box<[u64]>,
+    data: Box<[u64]>,
+}
+
+impl Memory {
+    pub fn new() -> Self {
+        Self { heap: vec![0; HEAP / 8].into_boxed_slice(), data: vec![0; DATA / 8].into_boxed_slice() }
+    }
+
     pub fn heap(&self) -> *mut u8 {
         self.heap.as_ptr().cast_mut().cast()
     }
 
     pub fn data(&self) -> *mut u8 {
         self.data.as_ptr().cast_mut().cast()
-    }
-
-    /// Has the PEs of this host find a segment beside heap and data.
-    pub fn map(&self, segment: SegmentId, start: *mut u8, bytes: usize) {
-        self.shared.map(self.me, segment, start as usize, bytes);
     }
 
     /// Bytes of a segment as they are now.
@@ -218,15 +238,22 @@ impl Pe {
         unsafe { self.heap().add(offset).cast::<u64>().read_volatile() }
     }
 
-    /// Waits for a word of the heap, as `shmem_wait_until` does.
-    pub fn await_word(&self, offset: usize, is: impl Fn(u64) -> bool) {
+    /// Waits for a word of the heap; `progress` moves on what its PE has, and gives whether anything happened.
+    pub fn await_word(&self, offset: usize, is: impl Fn(u64) -> bool, progress: impl Fn() -> bool) {
         while !is(self.word(offset)) {
-            if !self.progress() {
+            if !progress() {
                 std::thread::yield_now();
             }
         }
         fence(Ordering::Acquire);
     }
+}
+
+/// To be held while a transport is opened. A provider reads the environment then, and opening says something there: a
+/// process has one transport otherwise.
+pub fn opening() -> MutexGuard<'static, ()> {
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// An object in a heap.

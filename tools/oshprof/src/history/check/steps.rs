@@ -18,7 +18,8 @@ use crate::history::{of_branch, short};
 pub fn find(store: &Store, entries: &[&Entry], on: &str) -> Result<Checked, String> {
     let commits = Commit::of(entries);
     let Some((first, later)) = commits.split_first() else { return Ok(Checked::default()) };
-    let mut walk = Walk { on, before: Before::new(first, store), open: Vec::new(), checked: Checked::default() };
+    let mut walk =
+        Walk { on, before: Before::new(first, first.side(store)), open: Vec::new(), checked: Checked::default() };
     let mut programs = BTreeSet::new();
     for (old, now) in commits.iter().zip(later) {
         let names = ((short(old.name()), old.program()), (short(now.name()), now.program()));
@@ -111,12 +112,12 @@ struct Before {
 }
 
 impl Before {
-    fn new(commit: &Commit<'_>, store: &Store) -> Before {
+    fn new(commit: &Commit<'_>, side: Result<Side, String>) -> Before {
         Before {
             commit: commit.name().to_owned(),
             hashes: commit.hashes(),
             groups: commit.groups(),
-            side: commit.side(store),
+            side,
             kept: BTreeMap::new(),
         }
     }
@@ -130,13 +131,15 @@ impl Before {
     }
 
     /// Other counts, of which these routines have been told.
-    fn advance(&mut self, commit: &Commit<'_>, store: &Store, told: &BTreeSet<String>) {
-        let mut next = Before::new(commit, store);
+    fn advance(&mut self, commit: &Commit<'_>, side: Result<Side, String>, told: &BTreeSet<String>) {
+        let mut next = Before::new(commit, side);
         if let (Ok(old), Ok(now)) = (&self.side, &next.side) {
             let (side, kept) = carry(old, now, told);
             next.side = Ok(side);
-            let from = |op: &String| self.kept.remove(op).unwrap_or((self.commit.clone(), next.commit.clone()));
-            next.kept = kept.iter().map(from).zip(kept.iter()).map(|(from, op)| (op.clone(), from)).collect();
+            for op in kept {
+                let from = self.kept.remove(&op).unwrap_or_else(|| (self.commit.clone(), next.commit.clone()));
+                next.kept.insert(op, from);
+            }
         }
         *self = next;
     }
@@ -194,15 +197,15 @@ impl Walk<'_> {
             return Ok(());
         }
         let (mut changes, mut groups) = (Vec::new(), Vec::new());
-        match (&self.before.side, commit.side(store)) {
-            (Ok(old), Ok(now)) => changes = counts::compare(old, &now).changed,
-            (Err(why), _) => groups = self.before.other_groups(commit).ok_or(why)?,
-            (_, Err(why)) => groups = self.before.other_groups(commit).ok_or(why)?,
+        let side = commit.side(store);
+        match (&self.before.side, &side) {
+            (Ok(old), Ok(now)) => changes = counts::compare(old, now).changed,
+            (Err(why), _) | (_, Err(why)) => groups = self.before.other_groups(commit).ok_or(why)?,
         }
         let mut finding = self.finding(commit, changes, groups);
         let told = finding.changes.iter().map(|change| change.op.clone()).collect();
         let old = self.before.side.clone();
-        self.before.advance(commit, store, &told);
+        self.before.advance(commit, side, &told);
         self.close(&mut finding);
         if !finding.changes.is_empty() || !finding.groups.is_empty() {
             if let Ok(old) = old
