@@ -70,7 +70,7 @@ fn grids(profile: &Merged) -> Vec<Grid> {
 /// Calls with a peer, by how far it is.
 fn distances(profile: &Merged) -> Grid {
     let mut grid =
-        Grid::new("by_distance", "Near and far", &DISTANCES, "no call went to a PE").of_sums("Calls and bytes");
+        Grid::new("by_distance", "Calls by distance", &DISTANCES, "no call went to a PE").of_sums("Calls and bytes");
     let mut sums = [(0_u64, 0_u64); crate::size::DISTANCES];
     for routine in &profile.routines {
         for (sum, (calls, bytes)) in sums.iter_mut().zip(routine.calls.iter().zip(&routine.bytes)) {

@@ -27,7 +27,7 @@ pub(super) static VIEW: View = View {
 
 pub(super) static PEER: View = View {
     name: "peer",
-    title: "Near and far",
+    title: "Calls by distance",
     help: "calls and bytes to the PE itself, its host, other hosts",
     hint: "Calls and bytes to the PE itself, to its host, to other hosts.",
     tables: Tables::Made(|p, o, _| vec![distances(p, o)]),
@@ -67,7 +67,7 @@ fn grid(profile: &Merged, options: &Options) -> Grid {
 
 fn distances(profile: &Merged, options: &Options) -> Grid {
     let mut grid =
-        Grid::new("distances", "Near and far", &DISTANCES, "no call was recorded").of_sums("Calls and bytes");
+        Grid::new("distances", "Calls by distance", &DISTANCES, "no call was recorded").of_sums("Calls and bytes");
     let mut routines = profile.routines.clone();
     sort::select(&mut routines, options.sort, options.top);
     for r in &routines {
