@@ -40,6 +40,7 @@ fn times_of_all_hosts_are_on_one_line() {
     job.arg("--profile-dir").arg(&directory).arg(&program).run().expect_code(0);
     let loaded = pellucid_profile::file::read(&directory).expect("a profile");
     assert!(loaded.problems.is_empty(), "{:?}", loaded.problems);
+    assert_eq!(loaded.profile.job.transport, "ofi");
     let (job, pes) = (&loaded.profile.job, &loaded.profile.pes);
     let hosts: Vec<&str> = pes.iter().map(|pe| pe.host.as_str()).collect();
     assert_eq!((job.npes, hosts.as_slice(), job.host.as_str()), (2, &["a", "b"][..], "a"));

@@ -133,9 +133,9 @@ impl Profile {
         report::finish(&self.segment, &outcome(status, pes), directory, &Oshprof)
     }
 
-    /// The numbers of this host's PEs, which have ended.
-    pub fn take(&self, pes: &[Pe]) -> Vec<model::Pe> {
-        snapshot::take(&self.segment, &outcome(0, pes)).pes
+    /// The numbers of this host's PEs, which have ended, and what its segment knows of the job.
+    pub fn take(&self, pes: &[Pe]) -> model::Profile {
+        snapshot::take(&self.segment, &outcome(0, pes))
     }
 
     /// The call that the thread of a slot was in when its PE, which is `first` or one of those after it, ended.

@@ -4,7 +4,7 @@
 use super::message::ToHead;
 use super::pack::Bytes;
 use pellucid_profile::file;
-use pellucid_profile::model::Pe;
+use pellucid_profile::model::{Pe, Profile};
 use pellucid_profile::output::{OutputDir, no_room};
 use pellucid_profile::text::visible_path;
 use std::collections::{BTreeMap, HashMap, VecDeque};
@@ -20,6 +20,8 @@ const LARGEST: usize = 1 << 30;
 /// A daemon's side: what is left to be sent.
 #[derive(Default)]
 pub struct Sender {
+    /// To be sent before the profiles.
+    transport: Option<String>,
     pes: VecDeque<Pe>,
     /// Number of the snapshot; 0: the end of the job.
     snapshot: u32,
@@ -29,13 +31,17 @@ pub struct Sender {
 }
 
 impl Sender {
-    /// Profiles of PEs, and files of a trace.
-    pub fn new(pes: Vec<Pe>, snapshot: u32, files: Vec<PathBuf>) -> Self {
-        Self { pes: pes.into(), snapshot, files: files.into(), ..Self::default() }
+    /// Profiles of this host's PEs, and files of a trace.
+    pub fn new(profile: Profile, snapshot: u32, files: Vec<PathBuf>) -> Self {
+        let transport = Some(profile.job.transport).filter(|name| !name.is_empty());
+        Self { transport, pes: profile.pes.into(), snapshot, files: files.into(), ..Self::default() }
     }
 
     /// The next piece; `None`: all is sent. Error: a file that cannot be read is left out.
     pub fn next(&mut self) -> Result<Option<ToHead>, String> {
+        if let Some(name) = self.transport.take() {
+            return Ok(Some(ToHead::Transport { name }));
+        }
         if self.profile.is_none()
             && let Some(pe) = self.pes.pop_front()
         {
@@ -91,6 +97,8 @@ enum File {
 pub struct Receiver {
     begun: HashMap<u32, Vec<u8>>,
     files: HashMap<String, File>,
+    /// The transport of the job, as a host has said.
+    pub transport: String,
     /// What is there, by PE: the newest of each.
     pub pes: BTreeMap<u32, Pe>,
     /// Hosts whose numbers so far are here and not written, with the number of the snapshot.
@@ -156,6 +164,7 @@ pub fn trace_files(directory: &Path) -> Vec<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use pellucid_profile::model::Job;
 
     #[test]
     fn profiles_and_files_arrive() {
@@ -168,15 +177,18 @@ mod tests {
         fs::write(from.join("pe-00003-001.trace"), b"").unwrap();
         fs::write(from.join("other"), b"x").unwrap();
         let pes = [3, 4].map(|pe| Pe { pe, host: "h".repeat(PIECE), ..Pe::default() });
-        let mut sender = Sender::new(pes.to_vec(), 0, trace_files(&from));
+        let job = Job { transport: "memory".into(), ..Job::default() };
+        let mut sender = Sender::new(Profile { job, pes: pes.to_vec() }, 0, trace_files(&from));
         let mut receiver = Receiver::default();
         while let Some(message) = sender.next().unwrap() {
             match message {
                 ToHead::Profile { pe, bytes, last, .. } => drop(receiver.profile(pe, &bytes.0, last).unwrap()),
                 ToHead::Trace { name, bytes } => receiver.trace(&to, &name, &bytes.0).unwrap(),
+                ToHead::Transport { name } => receiver.transport = name,
                 other => panic!("{other:?}"),
             }
         }
+        assert_eq!(receiver.transport, "memory");
         assert_eq!(receiver.pes.keys().copied().collect::<Vec<_>>(), [3, 4]);
         assert_eq!(receiver.pes[&4].host.len(), PIECE);
         assert_eq!(fs::read(to.path().join("pe-00003-000.trace")).unwrap(), contents);

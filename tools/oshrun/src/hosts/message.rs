@@ -7,7 +7,7 @@ use pellucid_profile::segment::{Condition, CurrentOp, Phase};
 use std::ffi::OsString;
 
 /// Changes with every change of the messages. The first message of a daemon keeps its form for ever.
-pub const PROTOCOL: u32 = 8;
+pub const PROTOCOL: u32 = 9;
 /// Version of this program.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -165,6 +165,8 @@ packed! {
         Signalled = 20 { number: i32, }
         /// A PE of this host has not reached another one for long; what the network says of that.
         Unreached = 21 { pe: u32, why: String, }
+        /// The transport of the job, profiles of which follow.
+        Transport = 22 { name: String, }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::sys::file;
 use pellucid_profile::companion::Companions;
-use pellucid_profile::model::Pe;
+use pellucid_profile::model::Profile;
 use pellucid_profile::segment::{Segment, SnapshotRequests};
 use pellucid_profile::snapshot::{self, Outcome};
 use std::io;
@@ -31,7 +31,7 @@ struct Shared {
 #[derive(Default)]
 struct State {
     /// Read, and not sent yet.
-    ready: Option<(u32, Vec<Pe>)>,
+    ready: Option<(u32, Profile)>,
     /// The last one that the head has written.
     kept: u32,
     over: bool,
@@ -57,7 +57,7 @@ impl HostSnapshots {
     }
 
     /// A snapshot and its number.
-    pub fn take(&self) -> Option<(u32, Vec<Pe>)> {
+    pub fn take(&self) -> Option<(u32, Profile)> {
         let _ = file::read(self.shared.wake.as_raw_fd(), &mut [0; 8]);
         self.shared.lock().ready.take()
     }
@@ -77,10 +77,10 @@ impl Shared {
     fn work(&self, requests: &SnapshotRequests, segment: &Segment, companions: &Companions) {
         while !self.lock().over {
             let Some(number) = requests.next(LOOK_AGAIN) else { continue };
-            let pes = snapshot::take(segment, &Outcome::default()).pes;
+            let profile = snapshot::take(segment, &Outcome::default());
             companions.snapshot();
             let mut state = self.lock();
-            state.ready = Some((number, pes));
+            state.ready = Some((number, profile));
             let _ = file::write(self.wake.as_raw_fd(), &1u64.to_ne_bytes());
             let waits = |state: &mut State| state.kept != number && !state.over;
             let waited = self.changed.wait_timeout_while(state, PATIENCE, waits);

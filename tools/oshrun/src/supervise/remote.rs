@@ -176,8 +176,8 @@ impl Supervisor {
 
     fn send_snapshot(&mut self) {
         let Some(remote) = &mut self.remote else { return };
-        let Some((number, pes)) = remote.snapshots.as_ref().and_then(HostSnapshots::take) else { return };
-        let mut sender = Sender::new(pes, number, Vec::new());
+        let Some((number, profile)) = remote.snapshots.as_ref().and_then(HostSnapshots::take) else { return };
+        let mut sender = Sender::new(profile, number, Vec::new());
         while let Ok(Some(piece)) = sender.next() {
             remote.link.send(&piece, &self.epoll);
         }

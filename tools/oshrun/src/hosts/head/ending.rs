@@ -340,8 +340,7 @@ impl Head<'_> {
             exit_status,
             library: LIBRARY.to_owned(),
             identity: handover::identity(&self.environment),
-            // The hosts' segments say it, which are not here.
-            transport: String::new(),
+            transport: self.received.transport.clone(),
         };
         Profile { job, pes }
     }

@@ -155,6 +155,7 @@ impl Head<'_> {
             ToHead::Profile { pe, snapshot, bytes, last } => {
                 self.received_profile(number, pe, snapshot, &bytes.0, last)
             }
+            ToHead::Transport { name } => self.received.transport = name,
             ToHead::Snapshot { number: snapshot } => self.received.snapshots.push((number, snapshot)),
             ToHead::Trace { name, bytes } => {
                 if let Some(Err(error)) = self.trace.as_ref().map(|to| self.received.trace(to, &name, &bytes.0)) {
