@@ -170,6 +170,40 @@ fn zsh_and_fish_read_their_completion() {
     }
 }
 
+/// The pages below a folder.
+fn pages(folder: &Path) -> Vec<PathBuf> {
+    let entries = system::entries(folder).into_iter().map(|name| folder.join(name));
+    let (folders, files): (Vec<_>, Vec<_>) = entries.partition(|path| path.is_dir());
+    let mut all: Vec<_> = files.into_iter().filter(|file| file.extension().is_some_and(|kind| kind == "md")).collect();
+    all.extend(folders.iter().flat_map(|folder| pages(folder)));
+    all
+}
+
+/// Pages are installed with what they lead to.
+#[test]
+fn links_of_installed_pages_lead_somewhere() {
+    let (mut links, mut dead) = (0, Vec::new());
+    for page in pages(&share("doc/pellucid")).iter().filter(|page| !page.to_string_lossy().contains("third-party")) {
+        for rest in read(page).split("](").skip(1) {
+            let link = rest.split([')', '#']).next().unwrap_or_default();
+            if link.is_empty() || link.contains("://") || link.contains(' ') {
+                continue;
+            }
+            links += 1;
+            if !page.with_file_name(link).exists() {
+                dead.push(format!("{}: {link}", page.display()));
+            }
+        }
+    }
+    assert!(links > 100, "{links} links");
+    assert!(dead.is_empty(), "{dead:#?}");
+    for file in
+        ["dashboards/prometheus/alerts.yml", "dashboards/systemd/pellucid-exporter.service", "examples/gups/gups.c"]
+    {
+        assert!(share("doc/pellucid").join(file).exists(), "{file}");
+    }
+}
+
 #[test]
 fn licences_are_there() {
     for name in ["LICENSE-APACHE", "LICENSE-MIT"] {
