@@ -70,12 +70,20 @@ pub fn bash(tool: &Command, name: &str) -> String {
 
 /// For fish.
 pub fn fish(tool: &Command, name: &str) -> String {
-    let text = oshcc::spelled(&generated(Shell::Fish, tool, name));
+    // Behind `help` there are commands until one is there, which `help` itself is for clap_complete.
+    let text = oshcc::spelled(&generated(Shell::Fish, tool, name)).replace(" help\" -f -a", "\" -f -a");
+    let begin = format!("complete -c {name} ");
+    // Nor does it know words that are no options.
+    let words = tool.get_subcommands().flat_map(|command| {
+        let words = command.get_positionals().flat_map(Arg::get_possible_values);
+        let when = format!("{begin}-n \"__fish_{name}_using_subcommand {}\"", command.get_name());
+        words.map(move |word| format!("{when} -a {}\n", word.get_name()))
+    });
+    let text = text + &words.collect::<String>();
     if !has_program(tool) {
         return text;
     }
     let function = format!("__pellucid_{name}_program");
-    let begin = format!("complete -c {name} ");
     let text = text.replace(&begin, &format!("{begin}-n 'not {function}' "));
     let is_given = FISH_PROGRAM.replace("@TOOL@", name).replace("@FOLLOWED@", &followed(tool).join(" "));
     format!("{is_given}{text}{begin}-n 'not {function}' -x -a '(__fish_complete_command)'\n{begin}-n {function} -F\n")
@@ -164,6 +172,10 @@ mod tests {
                 ][..],
             ),
             (zsh(&oshprof, &["oshprof"]), &["history:find the commit", "(total calls bytes", "otf2\\:\"archive"]),
+            (
+                fish(&oshprof, "oshprof"),
+                &["using_subcommand history\" -a add\n", "history export line\" -f -a \"line\" -d 'print the source"],
+            ),
             (zsh(&oshcc, &["oshcc", "oshc++"]), &["#compdef oshcc oshc++\n", "-showme\\:compile[print the options"]),
             (
                 fish(&oshrun, "oshrun"),

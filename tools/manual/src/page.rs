@@ -35,8 +35,11 @@ pub fn text(command: &Command, pages: &[&Command]) -> String {
 fn rendered(command: &Command) -> std::io::Result<String> {
     let shown = command.clone().long_about(pellucid_cli::description(command)).mut_args(|option| {
         let help = option.get_help().map(ToString::to_string).unwrap_or_default();
-        option.help(help.replace("{n} ", END_OF_LINE))
+        let help = help.replace("{n} ", END_OF_LINE).replace(" (see a summary with '-h')", "");
+        option.help(help)
     });
+    let usage = command.clone().render_usage().to_string();
+    let shown = shown.override_usage(usage.replacen("Usage: ", "", 1)).subcommand_help_heading("COMMANDS");
     let shown =
         shown.mut_subcommands(|command| if command.get_name() == "help" { command.hide(true) } else { command });
     let has_commands = commands(command).next().is_some();
@@ -113,7 +116,7 @@ mod tests {
             page.starts_with(".ie") || page.contains(".TH OSHPROF\\-TRACE 1") || page.contains(".TH OSHPROF-TRACE 1")
         );
         assert!(page.contains("oshprof\\-trace \\- sum up a trace, convert it"), "{page}");
-        assert!(page.contains("chrome: JSON for"), "{page}");
+        assert!(page.contains("chrome: JSON for") && page.contains("[OPTIONS] <DIR>"), "{page}");
         let page = text(&oshcc, &[]);
         assert!(page.contains("\\-showme:compile") && !page.contains("\\-\\-showme"), "{page}");
         assert!(sections(&page).contains(&"ENVIRONMENT"), "{page}");

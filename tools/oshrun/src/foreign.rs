@@ -12,7 +12,7 @@
 use crate::values;
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Arg, Command};
+use clap::{Arg, Args, Command};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
@@ -28,6 +28,30 @@ const OTHERS: &[(&[&str], &str)] = &[
         "what would run where is said by --info",
     ),
 ];
+
+// Not as documentation: it would take the place of what the launcher says of itself.
+// Options of others that have no place among ours; help and completion do not show them.
+#[derive(Debug, Args)]
+pub struct Foreign {
+    /// Placement, in words of Open MPI.
+    #[arg(long, hide = true, value_name = "ppr:N:node", value_parser = pellucid_cli::text(map_by))]
+    pub map_by: Option<MapBy>,
+    /// Variable and value in two words, as Hydra has it. Here, the value is missing: else they are `-x VAR=VALUE`.
+    #[arg(long, hide = true, num_args = 2, value_names = ["VAR", "VALUE"])]
+    genv: Vec<OsString>,
+    /// Several variables to pass on. Here, they are missing.
+    #[arg(long, hide = true, alias = "envlist", value_name = "VAR,VAR,...")]
+    genvlist: Vec<OsString>,
+    /// What another launcher needs to be told, and this one does not.
+    #[arg(
+        long = "oversubscribe", hide = true, short_aliases = ['O', 'q', 'Q'],
+        aliases = ["overcommit", "allow-run-as-root", "quiet", "genvall"]
+    )]
+    nothing: bool,
+    /// The same, with a value.
+    #[arg(long, hide = true, value_name = "TYPE")]
+    mpi: Option<OsString>,
+}
 
 /// What `--map-by` says.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -186,7 +210,7 @@ mod tests {
 
     #[test]
     fn what_is_said_is_there_and_nothing_of_ours_is_called_foreign() {
-        let command = crate::cli::command();
+        let command = crate::cli::with_foreign();
         for (names, answer) in OTHERS {
             assert!(names.iter().all(|name| named(&command, OsStr::new(name)).is_none()), "{names:?}");
             let words = answer.split([' ', ',', ';', ':']).filter(|word| word.starts_with('-'));
@@ -198,7 +222,7 @@ mod tests {
 
     #[test]
     fn arguments_are_put_into_the_words_of_clap() {
-        let command = crate::cli::command();
+        let command = crate::cli::with_foreign();
         for (given, words) in [
             ("-np 4 prog -np 4", "--np 4 -- prog -np 4"),
             ("-n4 -np4 -N2 -xA=-np -f=h", "-n4 --np=4 -N2 -xA=-np -f=h"),

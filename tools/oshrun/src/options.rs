@@ -4,7 +4,7 @@
 use crate::bind::Wanted;
 use crate::debugger;
 use crate::files;
-use crate::foreign::{self, MapBy};
+use crate::foreign::MapBy;
 use crate::hosts::allocation::Allocation;
 use crate::hosts::list::{self, Host};
 use crate::metrics;
@@ -104,10 +104,10 @@ pub struct Options {
     #[arg(long)]
     pub info: bool,
 
-    /// run on these hosts, each with a block of consecutive PEs: as its SLOTS say, or an even share of -n where it has
-    /// no number (docs/launchers.md)
+    /// run on these hosts, as A:SLOTS,B,..., each with a block of consecutive PEs: as its SLOTS say, or an even share of
+    /// -n where it has no number (docs/launchers.md)
     #[arg(
-        long, short_aliases = ['H', 'w'], aliases = ["host", "nodelist"], value_name = "A:SLOTS,B,...",
+        long, short_aliases = ['H', 'w'], aliases = ["host", "nodelist"], value_name = "LIST",
         value_parser = text(list::parse), conflicts_with = "hostfile", help_heading = HOSTS
     )]
     pub hosts: Option<HostList>,
@@ -202,25 +202,6 @@ pub struct Options {
     #[arg(long, help_heading = METRICS)]
     pub dashboard: bool,
 
-    /// Placement, in words of Open MPI.
-    #[arg(long, hide = true, value_name = "ppr:N:node", value_parser = text(foreign::map_by))]
-    pub map_by: Option<MapBy>,
-    /// Variable and value in two words, as Hydra has it.
-    #[arg(long, hide = true, num_args = 2, value_names = ["VAR", "VALUE"])]
-    pub genv: Vec<OsString>,
-    /// Several variables to pass on.
-    #[arg(long, hide = true, alias = "envlist", value_name = "VAR,VAR,...")]
-    pub genvlist: Vec<OsString>,
-    /// What another launcher needs to be told, and this one does not.
-    #[arg(
-        long = "oversubscribe", hide = true, short_aliases = ['O', 'q', 'Q'],
-        aliases = ["overcommit", "allow-run-as-root", "quiet", "genvall"]
-    )]
-    pub nothing: bool,
-    /// The same, with a value.
-    #[arg(long, hide = true, value_name = "TYPE")]
-    pub mpi: Option<OsString>,
-
     /// The program and its arguments.
     #[arg(hide = true, value_name = "PROGRAM", trailing_var_arg = true, value_hint = ValueHint::CommandWithArguments)]
     pub words: Vec<OsString>,
@@ -292,7 +273,7 @@ fn has_second_program(args: &[OsString]) -> bool {
 }
 
 /// What the options come to together. Error: what is wrong with them.
-pub fn finish(mut options: Options) -> Result<Request, String> {
+pub fn finish(mut options: Options, map_by: Option<MapBy>) -> Result<Request, String> {
     let (command, given) = (std::mem::take(&mut options.words), std::mem::take(&mut options.profile_values));
     let mut command = command.into_iter();
     (options.program, options.args) = (command.next().unwrap_or_default(), command.collect());
@@ -301,7 +282,7 @@ pub fn finish(mut options: Options) -> Result<Request, String> {
         options.settings.extend(settings);
         options.profile_dir = directory.or(options.profile_dir.take());
     }
-    if let Some(MapBy { ppn, cores }) = options.map_by.take() {
+    if let Some(MapBy { ppn, cores }) = map_by {
         options.ppn = ppn.or(options.ppn);
         options.bind.cores = cores.or(options.bind.cores);
     }

@@ -213,7 +213,7 @@ fn what_is_wrong_is_told_with_the_nearest_option() {
         (&["--label=yes", "p"], "unexpected value 'yes' for '--label' found; no more were expected"),
         (&["-genv", "A"], "2 values required for '--genv <VAR> <VALUE>' but 1 was provided"),
         (&["--profile", "off", "--profile-dir", "d", "p"], "--profile off and --profile-dir exclude each other"),
-        (&["--hosts", "a", "--hostfile", "f", "p"], "the argument '--hosts <A:SLOTS,B,...>' cannot be used with '--ho"),
+        (&["--hosts", "a", "--hostfile", "f", "p"], "the argument '--hosts <LIST>' cannot be used with '--hostfile"),
         (
             &["--metrics-push-forget", "--metrics", "p"],
             "the following required arguments were not provided:\n  --metrics-push <URL|otlp>",
@@ -237,7 +237,7 @@ fn help_has_every_option_in_80_columns() {
 }
 
 fn shown_command() -> clap::Command {
-    pellucid_cli::shown(crate::cli::command())
+    pellucid_cli::shown(crate::cli::with_foreign())
 }
 
 #[test]
