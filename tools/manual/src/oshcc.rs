@@ -1,5 +1,5 @@
-//! What `oshcc` takes, for its page and its completion. It reads its arguments itself: all but these are the compiler's,
-//! and these have names that clap cannot parse.
+//! What `oshcc` takes, for its page and its completion. It reads its arguments itself: all but these are the
+//! compiler's, and these have names that clap cannot parse.
 
 use clap::{Arg, ArgAction, Command, ValueHint};
 
@@ -40,8 +40,8 @@ pub fn command() -> Command {
         .arg(Arg::new("FILE").hide(true).num_args(0..).value_hint(ValueHint::AnyPath))
 }
 
-/// What is made of it, with the names that the options have: one dash, which pages and completion for fish and zsh write
-/// in their own ways.
+/// What is made of it, with the names that the options have: one dash, which pages and completion for fish and zsh
+/// write in their own ways.
 pub fn spelled(text: &str) -> String {
     text.replace(r"\-\-showme", r"\-showme").replace("--showme", "-showme").replace("-l showme", "-o showme")
 }

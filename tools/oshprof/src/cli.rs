@@ -14,7 +14,8 @@ use crate::{advise, diff, export, exporter, gate, hang, history, line, report, t
 ///
 /// `oshrun --profile` writes a profile, `oshrun --trace` a trace. `oshprof COMMAND --help` lists the options.
 #[derive(Debug, Parser)]
-#[command(name = "oshprof", version = concat!("(Pellucid) ", env!("CARGO_PKG_VERSION")), arg_required_else_help = false)]
+#[command(name = "oshprof", version = concat!("(Pellucid) ", env!("CARGO_PKG_VERSION")))]
+#[command(arg_required_else_help = false)]
 struct CommandLine {
     #[command(subcommand)]
     asked: Asked,

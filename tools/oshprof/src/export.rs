@@ -46,7 +46,7 @@ static FORMATS: [Format; 7] = [
     Format::of_profiles("bmf", profiles::bmf, "Bencher Metric Format"),
     Format {
         name: "openmetrics",
-        help: "for GitLab's artifacts:reports:metrics; from a store: for Prometheus, how many commits changed something",
+        help: "for GitLab's artifacts:reports:metrics; from a store for Prometheus: how many commits changed it",
         of_profiles: Some(profiles::openmetrics),
         of_store: Some(store::openmetrics),
     },

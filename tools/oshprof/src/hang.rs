@@ -18,8 +18,8 @@ const BETWEEN: Duration = Duration::from_millis(150);
 ///
 /// Says what every PE of a running job does and for how long, who waits for whom, and names rings of PEs that wait for
 /// each other. The job goes on: PEs outside of the library are stopped for less than a millisecond, to see where they
-/// are. JOB is the process id of its launcher (oshrun, mpirun, mpiexec ...) or of one of its PEs; where one job runs, it
-/// need not be given. Of a job on several hosts the PEs of this host are seen.
+/// are. JOB is the process id of its launcher (oshrun, mpirun, mpiexec ...) or of one of its PEs; where one job runs,
+/// it need not be given. Of a job on several hosts the PEs of this host are seen.
 ///
 /// oshrun says the same on SIGQUIT, on SIGUSR1 where the program does not handle that, and at the end of --timeout.
 #[derive(Debug, Args)]

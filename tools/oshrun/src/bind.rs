@@ -26,7 +26,8 @@ pub enum Bind {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub struct Wanted {
     /// where PEs may run (default: core where 2 or more PEs find a free core each and OMP_NUM_THREADS is not above 1,
-    /// none otherwise): one of these, or list:CPUS,CPUS,...: PE 0 on the first, PE 1 on the second; CPUS is 3, 0-3 or 0+4
+    /// none otherwise): one of these, or list:CPUS,CPUS,...: PE 0 on the first, PE 1 on the second; CPUS is 3, 0-3 or
+    /// 0+4
     #[arg(
         long, aliases = ["bind-to", "cpu-bind", "cpu_bind"], value_name = "WHERE", value_parser = places(),
         help_heading = PLACEMENT

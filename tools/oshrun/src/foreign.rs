@@ -1,5 +1,6 @@
-//! Spellings that clap does not have, most of them of other launchers (Open MPI's mpirun, Hydra's mpiexec, Slurm's srun):
-//! a pass before the parser that puts arguments into its words, and what is said of options that have no meaning here.
+//! Spellings that clap does not have, most of them of other launchers (Open MPI's mpirun, Hydra's mpiexec, Slurm's
+//! srun): a pass before the parser that puts arguments into its words, and what is said of options that have no meaning
+//! here.
 //!
 //! | given | is |
 //! |---|---|

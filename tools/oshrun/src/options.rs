@@ -34,8 +34,9 @@ PROGRAM is looked up in PATH unless it contains a slash. PE 0 reads the standard
 Options of mpirun, mpiexec and srun are understood where they mean something here (docs/launchers.md): -np N is --np N.
 
 Exit status: that of the first PE that ends with a nonzero one, or of shmem_global_exit; 128 + N where a signal N \
-    ended that PE; 124 after --timeout; 126 and 127 where PROGRAM cannot be run or found; 2 for a wrong option; 1 where \
-    the job cannot be set up (memory, files, metrics; nothing was run then), or a host is lost or cannot be reached.";
+    ended that PE; 124 after --timeout; 126 and 127 where PROGRAM cannot be run or found; 2 for a wrong option; 1 \
+    where the job cannot be set up (memory, files, metrics; nothing was run then), or a host is lost or cannot be \
+    reached.";
 
 /// Hosts, as one value.
 pub type HostList = Vec<Host>;
@@ -64,10 +65,16 @@ pub enum Request {
 #[command(override_usage = "oshrun [OPTIONS] [--] PROGRAM [ARGUMENT]...")]
 pub struct Options {
     /// number of PEs (default 1; with hosts: as many as they have slots)
-    #[arg(short = 'n', long = "np", aliases = ["n", "ntasks", "num-procs"], value_name = "N", value_parser = parsed(values::pes))]
+    #[arg(
+        short = 'n', long = "np", aliases = ["n", "ntasks", "num-procs"], value_name = "N",
+        value_parser = parsed(values::pes)
+    )]
     pub pes_given: Option<u32>,
     /// set VAR in the environment of the PEs (without a value: pass it on as it is); may be given several times
-    #[arg(short = 'x', short_alias = 'e', alias = "env", value_name = "VAR[=VALUE]", value_parser = parsed(values::export))]
+    #[arg(
+        short = 'x', short_alias = 'e', alias = "env", value_name = "VAR[=VALUE]",
+        value_parser = parsed(values::export)
+    )]
     pub exports: Vec<(OsString, Option<OsString>)>,
     /// run the PEs in this directory
     #[arg(long, short_alias = 'D', aliases = ["wd", "chdir"], value_name = "DIR", value_parser = parsed(values::path))]
@@ -93,8 +100,8 @@ pub struct Options {
     /// go on without a tool that cannot be loaded (sets SHMEM_TOOLS_OPTIONAL)
     #[arg(long)]
     pub tool_optional: bool,
-    /// run a PE (0 unless named) under gdb, in this terminal; several, or where this is no terminal: each in a window of
-    /// the tmux that oshrun is started in (docs/debugging.md)
+    /// run a PE (0 unless named) under gdb, in this terminal; several, or where this is no terminal: each in a window
+    /// of the tmux that oshrun is started in (docs/debugging.md)
     #[arg(
         long, value_name = "PE,...", value_parser = parsed(debugger::pes),
         num_args = 0..=1, require_equals = true, default_missing_value = ""
@@ -104,8 +111,8 @@ pub struct Options {
     #[arg(long)]
     pub info: bool,
 
-    /// run on these hosts, as A:SLOTS,B,..., each with a block of consecutive PEs: as its SLOTS say, or an even share of
-    /// -n where it has no number (docs/launchers.md)
+    /// run on these hosts, as A:SLOTS,B,..., each with a block of consecutive PEs: as its SLOTS say, or an even share
+    /// of -n where it has no number (docs/launchers.md)
     #[arg(
         long, short_aliases = ['H', 'w'], aliases = ["host", "nodelist"], value_name = "LIST",
         value_parser = text(list::parse), conflicts_with = "hostfile", help_heading = HOSTS
@@ -148,8 +155,8 @@ pub struct Options {
     /// SHMEM_PROFILE){n}
     /// - off: record nothing{n}
     /// - DIR: as --profile-dir; --profile=DIR where there is a command of that name{n}
-    /// - LEVEL,NAME=VALUE...: sampling, long, sites, counters, trace-start, trace-detail (set SHMEM_PROFILE_SAMPLING and
-    /// so on: docs/environment.md)
+    /// - LEVEL,NAME=VALUE...: sampling, long, sites, counters, trace-start, trace-detail (set SHMEM_PROFILE_SAMPLING
+    /// and so on: docs/environment.md)
     #[arg(
         long = "profile", value_name = "LEVEL|off|DIR", value_parser = parsed(values::profile), help_heading = PROFILE,
         num_args = 0..=1, require_equals = true, default_missing_value = "", action = ArgAction::Append

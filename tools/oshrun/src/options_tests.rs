@@ -207,7 +207,7 @@ fn what_is_wrong_is_told_with_the_nearest_option() {
         (&["-Z", "p"], "unexpected argument '-Z' found\n\nUsage: "),
         (
             &["-c", "2", "p"],
-            "unexpected argument '-c' found\n\n  tip: the number of PEs is -n N, and that of cores for each --cores-per-pe N",
+            "unexpected argument '-c' found\n\n  tip: the number of PEs is -n N, and that of cores for each --cores",
         ),
         (&["-maxtime=2", "p"], "unexpected argument '--maxtime' found\n\n  tip: the longest time is --timeout TIME"),
         (&["--label=yes", "p"], "unexpected value 'yes' for '--label' found; no more were expected"),

@@ -60,7 +60,8 @@ pub struct Request {
     pub max_series: usize,
     /// the K PEs (16 at most) that stand out have series of their own, in three gauges
     #[arg(
-        long = "pe-labels", value_name = "top=K", value_parser = text(commands::pe_labels), default_value = "top=0", hide_default_value = true
+        long = "pe-labels", value_name = "top=K", value_parser = text(commands::pe_labels), default_value = "top=0",
+        hide_default_value = true
     )]
     pub top: usize,
     /// what series say of where they are from
