@@ -6,7 +6,7 @@ use clap::builder::{OsStringValueParser, PossibleValue, PossibleValuesParser, Ty
 use clap::{Arg, Command, Error, ValueEnum};
 
 /// A value that a function understands, as it was given.
-pub fn parsed<T: Clone + Send + Sync + 'static>(parse: fn(&OsStr) -> Result<T, String>) -> ValueParser {
+pub fn parsed<T: Clone + Send + Sync + 'static>(parse: Understand<T>) -> ValueParser {
     ValueParser::new(OsStringValueParser::new().try_map(move |value| parse(&value)))
 }
 
@@ -26,12 +26,15 @@ pub fn file<T: Clone + Send + Sync + 'static>(make: fn(OsString) -> T) -> ValueP
     ValueParser::new(OsStringValueParser::new().map(make))
 }
 
+/// What understands a value. Error: what is wrong with it.
+type Understand<T> = fn(&OsStr) -> Result<T, String>;
+
 /// Words and what each stands for. They are in help, manual and completion, and the nearest one is in what is said of a
 /// word that is not among them.
 #[derive(Clone)]
 pub struct Words<T> {
     rows: Vec<(PossibleValue, T)>,
-    other: Option<fn(&OsStr) -> Result<T, String>>,
+    other: Option<Understand<T>>,
 }
 
 impl<T: Clone + Send + Sync + 'static> Words<T> {
@@ -55,7 +58,7 @@ impl<T: Clone + Send + Sync + 'static> Words<T> {
     }
 
     /// These, and what a function understands.
-    pub fn or(self, other: fn(&OsStr) -> Result<T, String>) -> Words<T> {
+    pub fn or(self, other: Understand<T>) -> Words<T> {
         Words { other: Some(other), ..self }
     }
 }

@@ -12,6 +12,9 @@ pub const PAGES: &str = ".PP\nPages named docs/NAME.md lie in share/doc/pellucid
 /// What stands for the end of a line in texts on their way through `clap_mangen`, which fills them.
 const END_OF_LINE: &str = "\u{2028}";
 
+/// What clap says of `--help` where a command has a long description; here, `-h` is the same.
+const SUMMARY: &str = r" (see a summary with \*(Aq\-h\*(Aq)";
+
 /// The name of a command's page: `oshprof-report`.
 pub fn name(command: &Command) -> &str {
     command.get_display_name().unwrap_or_else(|| command.get_name())
@@ -26,7 +29,7 @@ pub fn commands(tool: &Command) -> impl Iterator<Item = &Command> {
 pub fn text(command: &Command, pages: &[&Command]) -> String {
     let name = name(command);
     let page = oshcc::spelled(&rendered(command).expect("writing to memory"));
-    let page = page.replace(END_OF_LINE, "\n.br\n");
+    let page = page.replace(END_OF_LINE, "\n.br\n").replace(SUMMARY, "");
     let others: Vec<String> =
         pages.iter().map(|other| self::name(other)).filter(|other| *other != name).map(see).collect();
     page + &notes(command) + ".SH SEE ALSO\n" + &others.join(",\n") + ",\n.BR libsma (7)\n" + PAGES
@@ -35,8 +38,7 @@ pub fn text(command: &Command, pages: &[&Command]) -> String {
 fn rendered(command: &Command) -> std::io::Result<String> {
     let shown = command.clone().long_about(pellucid_cli::description(command)).mut_args(|option| {
         let help = option.get_help().map(ToString::to_string).unwrap_or_default();
-        let help = help.replace("{n} ", END_OF_LINE).replace(" (see a summary with '-h')", "");
-        option.help(help)
+        option.help(help.replace("{n} ", END_OF_LINE))
     });
     let usage = command.clone().render_usage().to_string();
     let shown = shown.override_usage(usage.replacen("Usage: ", "", 1)).subcommand_help_heading("COMMANDS");
@@ -120,5 +122,6 @@ mod tests {
         let page = text(&oshcc, &[]);
         assert!(page.contains("\\-showme:compile") && !page.contains("\\-\\-showme"), "{page}");
         assert!(sections(&page).contains(&"ENVIRONMENT"), "{page}");
+        assert!(!text(&oshprof, &[]).contains("summary"));
     }
 }
