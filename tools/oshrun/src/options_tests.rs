@@ -203,7 +203,7 @@ fn what_is_wrong_is_told_with_the_nearest_option() {
             "unexpected argument '--labl' found\n\n  tip: a similar argument exists: '--label'\n\nUsage: ",
         ),
         (&["--zebra=3", "p"], "unexpected argument '--zebra' found\n\nUsage: oshrun "),
-        (&["-frobnicate", "p"], "unexpected argument '--frobnicate' found\n\nUsage: "),
+        (&["-zzz", "p"], "unexpected argument '--zzz' found\n\nUsage: "),
         (&["-Z", "p"], "unexpected argument '-Z' found\n\nUsage: "),
         (
             &["-c", "2", "p"],

@@ -90,14 +90,14 @@ impl Request {
     /// # Errors
     /// What cannot.
     pub fn check(&self) -> Result<(), String> {
-        match (self.base.is_some(), self.new().is_some(), self.baseline.is_some(), self.calibrate) {
+        match (self.base.is_some(), self.new_command().is_some(), self.baseline.is_some(), self.calibrate) {
             (true, true, false, false) | (true, _, false, true) | (false, true, true, false) => self.options.check(),
             _ => Err("needs --base CMD and --new CMD, or --calibrate --base CMD, or --baseline STORE CMD".to_owned()),
         }
     }
 
     /// The command of the new version.
-    fn new(&self) -> Option<&str> {
+    fn new_command(&self) -> Option<&str> {
         self.new.as_deref().or(self.command.as_deref())
     }
 }
@@ -138,7 +138,7 @@ pub fn run(mut request: Request) -> ExitCode {
 }
 
 fn both(request: &Request) -> Result<ExitCode, Failure> {
-    let (base, new) = (request.base.as_deref().unwrap_or_default(), request.new().unwrap_or_default());
+    let (base, new) = (request.base.as_deref().unwrap_or_default(), request.new_command().unwrap_or_default());
     let facts = machine::facts();
     let mut runner = Runner::new(request, base, new)?;
     // The first pair reads the programs from disk: it is dropped.
