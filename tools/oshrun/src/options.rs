@@ -156,7 +156,7 @@ pub struct Options {
     /// - off: record nothing{n}
     /// - DIR: as --profile-dir; --profile=DIR where there is a command of that name{n}
     /// - LEVEL,NAME=VALUE...: sampling, long, sites, counters, trace-start, trace-detail (set SHMEM_PROFILE_SAMPLING
-    /// and so on: docs/environment.md)
+    ///   and so on: docs/environment.md)
     #[arg(
         long = "profile", value_name = "LEVEL|off|DIR", value_parser = parsed(values::profile), help_heading = PROFILE,
         num_args = 0..=1, require_equals = true, default_missing_value = "", action = ArgAction::Append
