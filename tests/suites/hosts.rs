@@ -85,7 +85,7 @@ fn hosts_are_filled_as_asked() {
         (&["--hosts", "x:0"], "expected a number of PEs above 0"),
         (&["--hosts", ""], "expected the name of a host"),
         (&["--hosts", "-x"], "is no name of a host"),
-        (&["--hosts", "x", "--hostfile", file], "--hosts and --hostfile exclude each other"),
+        (&["--hosts", "x", "--hostfile", file], "cannot be used with '--hostfile <FILE>'"),
         (&["--hostfile", "/no/such/file"], "No such file"),
         (&["--hostfile", "/dev/zero"], "/dev/zero: larger than 16 MiB, which is no list of hosts"),
         (&["--hosts", "x:99999999999"], "too large, at most 16777216 PEs make a job"),

@@ -59,6 +59,12 @@ fn debug_information_is_apart() {
     }
 }
 
+/// The lines of a help text that begin with an option. Those of its text stand further to the right.
+fn option_lines(help: &str) -> impl Iterator<Item = &str> {
+    let lines = help.lines().map(|line| (line.len() - line.trim_start().len(), line.trim_start()));
+    lines.filter(|(indent, line)| *indent <= 6 && line.starts_with('-')).map(|(_, line)| line)
+}
+
 /// Every page is well-formed, and has every option that the help has.
 #[test]
 fn man_pages_have_what_the_tools_say() {
@@ -77,11 +83,15 @@ fn man_pages_have_what_the_tools_say() {
         let help = Job::new(tree::tool(tool)).args(words).arg("--help").run().expect_code(0).stdout;
         let help = help.split("The compiler's own help:").next().unwrap_or_default().to_owned();
         let text = render(&share(&format!("man/man1/{page}.1")));
-        let options = help.lines().map(str::trim_start).filter(|line| line.starts_with('-'));
         let mut count = 0;
-        for option in options.filter_map(|line| line.split("  ").next()) {
+        for option in option_lines(&help).filter_map(|line| line.split("  ").next()).flat_map(|line| line.split(", ")) {
             assert!(text.contains(option), "{page}.1 lacks {option}\n{text}");
             count += 1;
+        }
+        if page == "oshcc" {
+            let words = text.split(|letter: char| !letter.is_ascii_alphanumeric() && !"-:".contains(letter));
+            let own = words.filter(|word| word.starts_with("-showme"));
+            own.for_each(|option| assert!(help.contains(option), "{option} of the page is unknown to oshcc"));
         }
         assert!(count > 0 || page == "oshprof", "{page}: no options in\n{help}");
         assert!(text.contains("NAME") && text.contains("SEE ALSO"), "{text}");
@@ -99,22 +109,28 @@ fn man_pages_have_what_the_tools_say() {
 #[test]
 fn a_page_has_the_options_of_oshprof() {
     let page = read(&tree::workspace().join("docs/oshprof.md"));
+    let is_of_name = |letter: char| letter.is_ascii_alphanumeric() || "-.".contains(letter);
+    let options = |text: &str| -> BTreeSet<String> {
+        let words = text.split(|letter| !is_of_name(letter)).map(|word| word.trim_end_matches('.'));
+        words.filter(|word| word.starts_with("--") && word.len() > 2).map(str::to_owned).collect()
+    };
     let usage = Job::new(tree::tool("oshprof")).arg("--help").run().expect_code(0).stdout;
-    let commands = usage.lines().filter_map(|line| line.split("oshprof ").nth(1)?.split(' ').next());
-    let mut count = 0;
-    for command in commands.filter(|word| word.chars().all(|letter| letter.is_ascii_lowercase())) {
+    let (_, list) = usage.split_once("\nCommands:\n").expect("a list of commands");
+    let commands = list.lines().take_while(|line| !line.is_empty()).filter_map(|line| line.split_whitespace().next());
+    let (mut count, mut known) = (0, BTreeSet::new());
+    for command in commands.filter(|command| *command != "help") {
         assert!(page.contains(&format!("| `{command}")), "no {command} in docs/oshprof.md");
         let help = Job::new(tree::tool("oshprof")).args([command, "--help"]).run().expect_code(0).stdout;
-        let is_of_name = |letter: char| letter.is_ascii_alphanumeric() || "-.".contains(letter);
-        let lines = help.lines().filter_map(|line| line.strip_prefix("  ").filter(|line| line.starts_with('-')));
-        for option in
-            lines.filter_map(|line| line.split("  ").next()).flat_map(|line| line.split(|letter| !is_of_name(letter)))
-        {
-            if option.starts_with("--") && option.len() > 2 {
-                assert!(page.contains(option), "{command}: no {option} in docs/oshprof.md");
-                count += 1;
-            }
+        for option in option_lines(&help).filter_map(|line| line.split("  ").next()).flat_map(options) {
+            assert!(page.contains(&option), "{command}: no {option} in docs/oshprof.md");
+            count += 1;
         }
+        known.extend(options(&help));
+    }
+    // Nor does it name what is not there. The older name of an option is no part of help.
+    let table = page.lines().filter(|line| line.starts_with("| "));
+    for option in table.filter_map(|line| line.split(" | ").nth(1)).flat_map(options) {
+        assert!(known.contains(&option), "{option} of docs/oshprof.md is unknown to oshprof");
     }
     assert!(count > 50, "{count} options");
 }
@@ -122,8 +138,11 @@ fn a_page_has_the_options_of_oshprof() {
 #[test]
 fn bash_completes_options_values_and_commands() {
     let complete = |tool: &str, words: &[&str]| {
+        // As bash calls it: with the command, the word, and the one before; but there is no completion to set options of.
+        let (last, before) = (words[words.len() - 1], words.iter().rev().nth(1).unwrap_or(&tool));
         let line = format!(
-            "source {}/{tool}; COMP_WORDS=({tool} {}); COMP_CWORD={}; _{tool}; echo ${{COMPREPLY[@]}}",
+            "compopt() {{ :; }}; source {}/{tool}; COMP_WORDS=({tool} {}); COMP_CWORD={}; _{tool} {tool} '{last}' '{before}'; \
+             echo ${{COMPREPLY[@]}}",
             share("bash-completion/completions").display(),
             words.iter().map(|word| format!("'{word}'")).collect::<Vec<_>>().join(" "),
             words.len()
@@ -147,6 +166,12 @@ fn bash_completes_options_values_and_commands() {
     assert_eq!(complete("oshcc", &["-showme:c"]), "-showme:compile -showme:command");
     assert_eq!(complete("oshprof", &["help", "li"]), "line");
     assert_eq!(complete("oshrun", &["-x", "NAME", "--bi"]), "--bind");
+    assert_eq!(complete("oshrun", &["-np", "4", "--bi"]), "--bind");
+    assert!(complete("oshrun", &["-n", "4", "read"]).split(' ').any(|word| word == "readelf"), "no programs");
+    assert_eq!(complete("oshprof", &["report", "--sort", "by"]), "bytes");
+    assert_eq!(complete("oshprof", &["report", "--view", "callsit"]), "callsites");
+    // Files, where no option is begun: bash completes them, where there is nothing else.
+    assert_eq!(complete("oshprof", &["report", ""]), "");
     // Of a program that runs, its files are completed, not options of oshrun.
     assert_eq!(complete("oshrun", &["-n", "4", "./prog", "--ho"]), "");
 }

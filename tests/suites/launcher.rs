@@ -191,7 +191,8 @@ fn wrong_options_are_explained() {
     oshrun().args(["-n", "2", "/etc/passwd"]).run().expect_code(126).expect_text(&["/etc/passwd"]);
     for option in ["-h", "--help"] {
         let outcome = oshrun().arg(option).run().expect_code(0);
-        for word in ["-np", "-x", "--bind", "--label", "--timeout", "--heap", "--profile", "--profile-dir"] {
+        for word in ["-n, --np", "-np", "-x", "--bind", "--label", "--timeout", "--heap", "--profile", "--profile-dir"]
+        {
             assert!(outcome.stdout.contains(word), "{word} is not in the help text");
         }
     }

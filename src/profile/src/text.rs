@@ -20,11 +20,6 @@ pub fn visible(text: &str) -> String {
         .collect()
 }
 
-/// A message of a library with the quotes of ours: those that a shell would be asked to type.
-pub fn with_our_quotes(message: &impl std::fmt::Display) -> String {
-    message.to_string().replace(['\'', '"'], "`")
-}
-
 /// As [`visible`], of a file's name.
 pub fn visible_path(path: &std::path::Path) -> String {
     visible(&path.to_string_lossy())

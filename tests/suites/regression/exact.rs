@@ -227,9 +227,9 @@ fn what_is_wrong_is_named() {
     for (arguments, code, text) in [
         (&["diff", dir][..], 2, "profiles of both sides are needed"),
         (&["diff", dir, "--", dir, "--nope"], 2, "--nope"),
-        (&["diff", dir, "--", dir, "--counts", "maybe"], 2, "`maybe` is unknown"),
-        (&["diff", dir, "--", dir, "--min-effect", "5x"], 2, "`5x` is no share"),
-        (&["diff", dir, "--", dir, "--metric", "speed"], 2, "`speed` is unknown"),
+        (&["diff", dir, "--", dir, "--counts", "maybe"], 2, "invalid value 'maybe' for '--counts <HOW>'"),
+        (&["diff", dir, "--", dir, "--min-effect", "5x"], 2, "'5x' for '--min-effect <P>': expected a share"),
+        (&["diff", dir, "--", dir, "--metric", "speed"], 2, "'speed' for '--metric <M>': there are: run"),
         (&["diff", dir, dir, "--", dir, "--pair"], 2, "as many profiles of each side"),
         (&["diff", dir, "--", dir, "--metric", "region:nope"], 4, "no run of base has the metric \"region:nope\""),
         (&["diff", dir, "--", "/no/such/profile"], 1, "/no/such/profile"),

@@ -37,7 +37,7 @@ fn every_format_has_every_call() {
     oshprof(&["export", dir, "--to", "excel"])
         .run()
         .expect_code(2)
-        .expect_text(&["`excel` is unknown; there are: benchstat"]);
+        .expect_text(&["invalid value 'excel' for '--to <FORMAT>'", "benchstat, gab"]);
     oshprof(&["export", "/no/such/profile", "--to", "csv"]).run().expect_code(1).expect_text(&["/no/such/profile"]);
     oshprof(&["export", dir, "--to", "csv", "-o", "/no/such/folder/f"])
         .run()

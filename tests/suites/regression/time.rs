@@ -210,11 +210,14 @@ fn a_history_goes_from_parent_to_child() {
     let outcome = oshprof(&["history", "check", "--store"]).arg(&store).run().expect_code(3);
     outcome.expect_text(&["regression since 2222 (before: 1111)"]);
     for (options, text) in [
-        (&["--commit", "a b"][..], "--commit `a b` is no commit: it has a blank"),
-        (&["--commit", "c", "--parent", "a\nb"], "--parent `a\\nb` is no commit"),
+        (&["--commit", "a b"][..], "for '--commit <SHA>': `a b` is no commit: it has a blank"),
+        (&["--commit", "c", "--parent", "a\nb"], "for '--parent <SHA>': `a\\nb` is no commit"),
         (&["--commit", "c", "--parent", "c"], "--parent `c` is the commit itself"),
-        (&["--commit", "c", "--suite", " "], "--suite needs a name"),
-        (&["--commit", "c", "--time", "99999999999999999"], "--time 99999999999999999 is not in seconds"),
+        (&["--commit", "c", "--suite", " "], "for '--suite <NAME>': expected a name"),
+        (
+            &["--commit", "c", "--time", "99999999999999999"],
+            "for '--time <SECONDS>': 99999999999999999 is not in seconds",
+        ),
     ] {
         add(&base, options).expect_code(2).expect_text(&[text]);
     }

@@ -1,56 +1,35 @@
-//! `pellucid-manual --tools BIN --to SHARE`: man pages and shell completion for what is in BIN, below SHARE.
+//! `pellucid-manual --to SHARE`: man pages and shell completion of the tools, below SHARE.
 //!
-//! Everything comes from what the tools say of themselves: each one's `--help` is read ([`help`]) and written as a page
-//! ([`page`]) and as a completion ([`completion`]). `./x build` runs it.
+//! All of it comes from what the tools declare for clap: pages by `clap_mangen` ([`page`]), completion by
+//! `clap_complete` ([`completion`]). `./x build` runs it.
 //!
-//! Exit status: 0 all was written, 1 a tool's help cannot be read or a file not written, 2 wrong usage.
+//! Exit status: 0 all was written, 1 a file was not written, 2 wrong usage.
 #![deny(unsafe_code)]
 
 mod completion;
-mod help;
 mod library;
+mod oshcc;
 mod page;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 
-use help::Help;
-
-/// The tools, each with what it is, as the first line of a page has it.
-const TOOLS: &[(&str, &str)] = &[
-    ("oshrun", "run a program as the PEs of an OpenSHMEM job"),
-    ("oshprof", "report on profiles, traces and running jobs of OpenSHMEM programs"),
-    ("oshcc", "compile and link OpenSHMEM programs"),
-];
+use clap::Command;
 
 /// Other names of a tool, which have its page.
 const ALIASES: &[(&str, &str)] = &[("oshc++", "oshcc"), ("oshcxx", "oshcc"), ("oshCC", "oshcc"), ("oshfort", "oshcc")];
 
-/// A command with its page: `oshprof report`.
-pub struct Topic {
-    /// The tool and its command.
-    pub words: Vec<String>,
-    /// What it is, in a line.
-    pub summary: String,
-    /// What it says of itself.
-    pub help: Help,
-}
-
-impl Topic {
-    /// What the command does, where its usage has a word for each.
-    pub fn actions(&self) -> String {
-        self.help.actions(&self.words.join(" "))
-    }
-}
-
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let [first, tools, second, share] = words.as_slice() else { return usage() };
-    if (first.as_str(), second.as_str()) != ("--tools", "--to") {
-        return usage();
-    }
-    match write_all(Path::new(tools), Path::new(share)) {
+    let share = match words.as_slice() {
+        [option, share] if option == "--to" => Path::new(share),
+        _ => {
+            eprintln!("usage: pellucid-manual --to SHARE");
+            return ExitCode::from(2);
+        }
+    };
+    match write_all(share) {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => {
             eprintln!("pellucid-manual: {message}");
@@ -59,16 +38,20 @@ fn main() -> ExitCode {
     }
 }
 
-fn usage() -> ExitCode {
-    eprintln!("usage: pellucid-manual --tools BIN --to SHARE");
-    ExitCode::from(2)
+/// What the tools declare, with the names that `oshprof report` and its like have.
+fn tools() -> [Command; 3] {
+    [oshrun::cli::command(), oshprof::cli::command(), oshcc::command()].map(|mut tool| {
+        tool.build();
+        tool
+    })
 }
 
-fn write_all(tools: &Path, share: &Path) -> Result<(), String> {
-    let topics = topics(tools)?;
-    for topic in &topics {
-        let others: Vec<String> = topics.iter().map(|topic| topic.words.join("-")).collect();
-        put(&share.join(format!("man/man1/{}.1", topic.words.join("-"))), &page::text(topic, &others))?;
+fn write_all(share: &Path) -> Result<(), String> {
+    let tools = tools();
+    let pages: Vec<&Command> =
+        tools.iter().flat_map(|tool| std::iter::once(tool).chain(page::commands(tool))).collect();
+    for command in &pages {
+        put(&share.join(format!("man/man1/{}.1", page::name(command))), &page::text(command, &pages))?;
     }
     for (alias, tool) in ALIASES {
         put(&share.join(format!("man/man1/{alias}.1")), &format!(".so man1/{tool}.1\n"))?;
@@ -77,51 +60,17 @@ fn write_all(tools: &Path, share: &Path) -> Result<(), String> {
     for alias in ["pellucid.7", "shmem.7"] {
         put(&share.join("man/man7").join(alias), ".so man7/libsma.7\n")?;
     }
-    for (tool, _) in TOOLS {
-        let of_tool: Vec<&Topic> = topics.iter().filter(|topic| topic.words[0] == *tool).collect();
-        let names = ALIASES.iter().filter(|(_, of)| of == tool).map(|(alias, _)| *alias);
-        let names: Vec<&str> = std::iter::once(*tool).chain(names).collect();
-        let (text, fish) = (completion::bash(&of_tool, &names), completion::fish(&of_tool, &names));
-        put(&share.join(format!("zsh/site-functions/_{tool}")), &completion::zsh(&of_tool, &names))?;
-        for name in &names {
-            put(&share.join("bash-completion/completions").join(name), &text)?;
-            put(&share.join(format!("fish/vendor_completions.d/{name}.fish")), &fish)?;
+    for tool in &tools {
+        let name = tool.get_name();
+        let aliases = ALIASES.iter().filter(|(_, of)| *of == name).map(|(alias, _)| *alias);
+        let names: Vec<&str> = std::iter::once(name).chain(aliases).collect();
+        put(&share.join(format!("zsh/site-functions/_{name}")), &completion::zsh(tool, &names))?;
+        for name in names {
+            put(&share.join("bash-completion/completions").join(name), &completion::bash(tool, name))?;
+            put(&share.join(format!("fish/vendor_completions.d/{name}.fish")), &completion::fish(tool, name))?;
         }
     }
     Ok(())
-}
-
-/// The tools and their commands: those that a tool's usage names, with their help.
-fn topics(tools: &Path) -> Result<Vec<Topic>, String> {
-    let mut topics = Vec::new();
-    for (tool, summary) in TOOLS {
-        let help = ask(tools, &[tool])?;
-        let commands = help.commands(tool);
-        topics.push(Topic { words: vec![(*tool).to_owned()], summary: (*summary).to_owned(), help });
-        for (command, summary) in commands {
-            let help = ask(tools, &[tool, &command])?;
-            topics.push(Topic { words: vec![(*tool).to_owned(), command], summary, help });
-        }
-    }
-    Ok(topics)
-}
-
-/// What a command prints for `--help`.
-fn ask(tools: &Path, words: &[&str]) -> Result<Help, String> {
-    let mut command = Command::new(tools.join(words[0]));
-    // The compiler that a page names is the default one.
-    command.args(&words[1..]).arg("--help").env_remove("CC").env_remove("CXX").env_remove("FC").env("COLUMNS", "100");
-    let shown = words.join(" ");
-    let output = command.output().map_err(|error| format!("{shown}: {error}"))?;
-    if !output.status.success() {
-        return Err(format!("{shown} --help: {}", output.status));
-    }
-    let text = String::from_utf8(output.stdout).map_err(|_| format!("{shown} --help: no UTF-8"))?;
-    let help = Help::parse(&text);
-    if help.usage.is_empty() {
-        return Err(format!("{shown} --help: no usage line"));
-    }
-    Ok(help)
 }
 
 /// Writes a file where it differs.

@@ -81,7 +81,7 @@ impl Driver {
             failures: Vec::new(),
             complaints: Vec::new(),
         };
-        let prefix = options.prefix.as_ref().map_or_else(|| root.join("target/pellucid"), PathBuf::from);
+        let prefix = options.prefix.clone().unwrap_or_else(|| root.join("target/pellucid"));
         match Library::ours(&prefix) {
             Ok(library) => driver.libraries.push(library),
             Err(why) => driver.fail(true, format!("Pellucid: {why}")),

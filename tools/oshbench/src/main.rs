@@ -24,6 +24,7 @@ mod table;
 mod targets;
 mod verify;
 
+use pellucid_cli::Answer;
 use std::env;
 use std::fs;
 use std::path::PathBuf;
@@ -33,18 +34,17 @@ use std::process::ExitCode;
 const USAGE: u8 = 2;
 
 fn main() -> ExitCode {
-    let arguments: Vec<String> = env::args().skip(1).collect();
-    let options = match options::parse(&arguments) {
+    let options = match options::parse(env::args_os().skip(1)) {
         Ok(options) => options,
-        Err(why) => {
-            eprintln!("oshbench: {why}\nTry './x bench --help'.");
+        Err(Answer::Text(text)) => {
+            print!("{text}");
+            return ExitCode::SUCCESS;
+        }
+        Err(Answer::Wrong(why)) => {
+            eprintln!("oshbench: {why}");
             return ExitCode::from(USAGE);
         }
     };
-    if options.help {
-        print!("{}", options::help());
-        return ExitCode::SUCCESS;
-    }
     if options.list {
         print!("{}", suite::list());
         return ExitCode::SUCCESS;
@@ -78,13 +78,13 @@ fn main() -> ExitCode {
     if let Some(path) = &options.json
         && let Err(why) = fs::write(path, json::json(&rows))
     {
-        eprintln!("oshbench: --json {path}: {why}");
+        eprintln!("oshbench: --json {}: {why}", path.display());
         failed = true;
     }
     if let Some(path) = &options.plot
         && let Err(why) = fs::write(path, plot::svg(&rows))
     {
-        eprintln!("oshbench: --plot {path}: {why}");
+        eprintln!("oshbench: --plot {}: {why}", path.display());
         failed = true;
     }
     if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }

@@ -1,181 +1,70 @@
-//! The command line: one table of options drives parser and help.
+//! The command line.
 
 use crate::suite;
+use clap::builder::PossibleValue;
+use clap::{CommandFactory, FromArgMatches, Parser};
+use pellucid_cli::{Answer, Words, shown, text};
+use std::ffi::OsString;
+use std::path::PathBuf;
 
-/// What the user asked for.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
+/// measure this library, the limits of the machine and other libraries
+///
+/// Measures this library, the limits of the machine and, where it is installed, Open MPI's OSHMEM with the same
+/// programs, run in turn.
+#[derive(Clone, Debug, PartialEq, Eq, Default, Parser)]
+#[command(name = "oshbench", bin_name = "./x bench", override_usage = "./x bench [WHAT...] [OPTIONS]")]
 pub struct Options {
-    /// Names of groups; empty for all.
+    /// groups of measurements (default: everything but scaling)
+    #[arg(value_name = "WHAT", value_parser = groups())]
     pub groups: Vec<String>,
-    /// Where the JSON goes.
-    pub json: Option<String>,
-    /// Where the plot of the group `scaling` goes.
-    pub plot: Option<String>,
-    /// Shorter measurements, fewer repetitions.
+    /// also write the results to FILE, an array of objects
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// also draw the group 'scaling' to FILE, a picture in SVG
+    #[arg(long, value_name = "FILE")]
+    pub plot: Option<PathBuf>,
+    /// shorter measurements and 3 repetitions: under a minute
+    #[arg(long)]
     pub quick: bool,
-    /// Repetitions of every program.
+    /// repetitions of every program, of which the median counts
+    #[arg(long, value_name = "N", value_parser = text(|n| positive(n, 1000)))]
     pub reps: Option<u32>,
-    /// PEs for the groups that run at several counts.
+    /// PEs of collectives and startup, in place of 2, 4 and 8
+    #[arg(long, value_name = "N", value_parser = text(|n| positive(n, 4096)))]
     pub pes: Option<u32>,
-    /// Measure this library only.
+    /// do not run other libraries
+    #[arg(long)]
     pub no_peers: bool,
-    /// Where the library to measure is installed.
-    pub prefix: Option<String>,
-    /// Only say what there is.
+    /// measure the library installed in DIR, in place of target/pellucid
+    #[arg(long, value_name = "DIR")]
+    pub prefix: Option<PathBuf>,
+    /// list what can be measured
+    #[arg(long)]
     pub list: bool,
-    /// Only say how to call it.
-    pub help: bool,
 }
 
-struct Flag {
-    name: &'static str,
-    value: &'static str,
-    help: &'static str,
-    set: fn(&mut Options, &str) -> Result<(), String>,
+fn groups() -> Words<String> {
+    let row = |group: &suite::Group| (PossibleValue::new(group.name).help(group.about), group.name.to_owned());
+    Words::new(suite::GROUPS.iter().map(row).collect())
 }
 
-const FLAGS: &[Flag] = &[
-    Flag {
-        name: "--json",
-        value: "FILE",
-        help: "also write the results to FILE, an array of objects",
-        set: |o, v| {
-            o.json = Some(v.to_owned());
-            Ok(())
-        },
-    },
-    Flag {
-        name: "--plot",
-        value: "FILE",
-        help: "also draw the group 'scaling' to FILE, a picture in SVG",
-        set: |o, v| {
-            o.plot = Some(v.to_owned());
-            Ok(())
-        },
-    },
-    Flag {
-        name: "--quick",
-        value: "",
-        help: "shorter measurements and 3 repetitions: under a minute",
-        set: |o, _| {
-            o.quick = true;
-            Ok(())
-        },
-    },
-    Flag {
-        name: "--reps",
-        value: "N",
-        help: "repetitions of every program, of which the median counts",
-        set: |o, v| {
-            o.reps = Some(positive("--reps", v, 1000)?);
-            Ok(())
-        },
-    },
-    Flag {
-        name: "--pes",
-        value: "N",
-        help: "PEs of collectives and startup, in place of 2, 4 and 8",
-        set: |o, v| {
-            o.pes = Some(positive("--pes", v, 4096)?);
-            Ok(())
-        },
-    },
-    Flag {
-        name: "--no-peers",
-        value: "",
-        help: "do not run other libraries",
-        set: |o, _| {
-            o.no_peers = true;
-            Ok(())
-        },
-    },
-    Flag {
-        name: "--prefix",
-        value: "DIR",
-        help: "measure the library installed in DIR, in place of target/pellucid",
-        set: |o, v| {
-            o.prefix = Some(v.to_owned());
-            Ok(())
-        },
-    },
-    Flag {
-        name: "--list",
-        value: "",
-        help: "list what can be measured",
-        set: |o, _| {
-            o.list = true;
-            Ok(())
-        },
-    },
-    Flag {
-        name: "--help",
-        value: "",
-        help: "this text",
-        set: |o, _| {
-            o.help = true;
-            Ok(())
-        },
-    },
-];
-
-fn positive(name: &str, text: &str, most: u32) -> Result<u32, String> {
-    match text.parse::<u32>() {
-        Ok(n) if (1..=most).contains(&n) => Ok(n),
-        _ => Err(format!("{name} takes a number from 1 to {most}, not '{text}'")),
-    }
+fn positive(number: &str, most: u32) -> Result<u32, String> {
+    let number = number.parse::<u32>().ok().filter(|number| (1..=most).contains(number));
+    number.ok_or_else(|| format!("expected a number from 1 to {most}"))
 }
 
-/// Reads the arguments after the program's name.
-pub fn parse(arguments: &[String]) -> Result<Options, String> {
-    let mut options = Options::default();
-    let mut rest = arguments.iter();
-    while let Some(argument) = rest.next() {
-        if !argument.starts_with('-') {
-            if suite::group(argument).is_none() {
-                return Err(format!("nothing named '{argument}' to measure; there is: {}", suite::names()));
-            }
-            options.groups.push(argument.clone());
-            continue;
-        }
-        let (name, attached) = match argument.split_once('=') {
-            Some((name, value)) => (name, Some(value)),
-            None => (argument.as_str(), None),
-        };
-        let name = if name == "-h" { "--help" } else { name };
-        let flag = FLAGS.iter().find(|f| f.name == name).ok_or_else(|| format!("unknown option '{argument}'"))?;
-        let value = match (flag.value.is_empty(), attached) {
-            (true, None) => "",
-            (true, Some(_)) => return Err(format!("{name} takes no value")),
-            (false, Some(value)) => value,
-            (false, None) => rest.next().ok_or_else(|| format!("{name} takes a {}", flag.value))?,
-        };
-        (flag.set)(&mut options, value)?;
-    }
-    Ok(options)
-}
-
-/// How to call the program.
-pub fn help() -> String {
-    let mut text = String::from(
-        "usage: ./x bench [WHAT...] [OPTIONS]\n\n\
-         Measures this library, the limits of the machine and, where it is installed, Open MPI's OSHMEM\n\
-         with the same programs, run in turn.\n\nWHAT (default: everything but scaling):\n",
-    );
-    text += &suite::list();
-    text += "\nOPTIONS:\n";
-    for flag in FLAGS {
-        let left = format!("{} {}", flag.name, flag.value);
-        text += &format!("  {left:<14} {}\n", flag.help);
-    }
-    text
+/// Reads the arguments after the program's name. Error: help, or what is wrong.
+pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Options, Answer> {
+    let arguments = std::iter::once("oshbench".into()).chain(arguments);
+    Ok(Options::from_arg_matches(&shown(Options::command()).try_get_matches_from(arguments)?)?)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn parsed(words: &[&str]) -> Result<Options, String> {
-        parse(&words.iter().map(|w| (*w).to_owned()).collect::<Vec<_>>())
+    fn parsed(words: &[&str]) -> Result<Options, Answer> {
+        parse(words.iter().map(OsString::from))
     }
 
     #[test]
@@ -187,7 +76,7 @@ mod tests {
     fn groups_and_options_in_any_order() {
         let options = parsed(&["rma", "--json", "out.json", "amo", "--quick", "--reps=7", "--pes", "4"]).unwrap();
         assert_eq!(options.groups, ["rma", "amo"]);
-        assert_eq!(options.json.as_deref(), Some("out.json"));
+        assert_eq!(options.json, Some("out.json".into()));
         assert!(options.quick);
         assert_eq!((options.reps, options.pes), (Some(7), Some(4)));
     }
@@ -197,24 +86,21 @@ mod tests {
         for (words, part) in [
             (&["warp"][..], "'warp'"),
             (&["--fast"][..], "'--fast'"),
-            (&["--reps", "0"][..], "--reps takes a number from 1"),
+            (&["--reps", "0"][..], "'0' for '--reps <N>': expected a number from 1"),
             (&["--pes", "two"][..], "'two'"),
-            (&["--json"][..], "--json takes a FILE"),
-            (&["--quick=yes"][..], "--quick takes no value"),
+            (&["--json"][..], "'--json <FILE>'"),
+            (&["--quick=yes"][..], "'--quick'"),
         ] {
-            let message = parsed(words).unwrap_err();
-            assert!(message.contains(part), "{message}");
+            assert!(matches!(parsed(words), Err(Answer::Wrong(text)) if text.contains(part)), "{words:?}");
         }
     }
 
     #[test]
     fn help_names_every_option_and_group() {
-        let text = help();
-        for flag in FLAGS {
-            assert!(text.contains(flag.name), "{}", flag.name);
-        }
+        let Err(Answer::Text(text)) = parsed(&["--help"]) else { panic!("no help") };
+        assert!(text.starts_with("Usage: ./x bench "), "{text}");
         for group in suite::GROUPS {
-            assert!(text.contains(group.name), "{}", group.name);
+            assert!(text.contains(group.name) && text.contains("--no-peers"), "{}", group.name);
         }
     }
 }

@@ -202,17 +202,6 @@ pub const GROUPS: &[Group] = &[
     },
 ];
 
-/// The group of that name.
-pub fn group(name: &str) -> Option<&'static Group> {
-    GROUPS.iter().find(|g| g.name == name)
-}
-
-/// All names, for messages.
-pub fn names() -> String {
-    let names: Vec<&str> = GROUPS.iter().map(|g| g.name).collect();
-    names.join(", ")
-}
-
 /// Name and description of each group, a line each.
 pub fn list() -> String {
     GROUPS.iter().map(|g| format!("  {:<14} {}\n", g.name, g.about)).collect()

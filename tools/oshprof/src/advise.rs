@@ -1,8 +1,9 @@
 //! `oshprof advise`: what slows a program down, with the evidence, and what to try.
 
-use std::path::Path;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
+use clap::Args;
 use pellucid_profile::advice::{Finding, findings};
 use pellucid_profile::merge::Merged;
 use pellucid_profile::report::stored::Lines;
@@ -14,15 +15,29 @@ use crate::report::{complain, load};
 use crate::resolve::Resolver;
 use crate::{FAILED, print};
 
-/// Prints the findings on the profile in `dir`.
-pub fn run(dir: Option<&Path>, as_json: bool) -> ExitCode {
-    let Some((profile, directory)) = load(dir) else { return ExitCode::from(FAILED) };
+/// say what slows a program down
+///
+/// Says what slows the program down whose profile is in DIR (default: the newest one here), what that costs at most,
+/// where, and what to try. Most costly first.
+#[derive(Debug, Args)]
+#[command(after_help = "Exit status: 0 all was read, 1 something could not be read, 2 wrong usage.")]
+pub struct Request {
+    /// directory of the profile
+    dir: Option<PathBuf>,
+    /// one JSON object (docs/profile-json.md)
+    #[arg(long)]
+    json: bool,
+}
+
+/// Prints the findings on a profile.
+pub fn run(request: &Request) -> ExitCode {
+    let Some((profile, directory)) = load(request.dir.as_deref()) else { return ExitCode::from(FAILED) };
     let problems = directory.problems();
     let debug = Resolver::default();
     let symbols = Lines::open(&debug, &profile, directory.path());
     let found = findings(&profile, &symbols);
     let printed =
-        print(&if as_json { json_text(&found, &problems) } else { before(&profile) + &text(&profile, &found) });
+        print(&if request.json { json_text(&found, &problems) } else { before(&profile) + &text(&profile, &found) });
     symbols.keep_first(&profile);
     symbols.notes().iter().for_each(|note| pellucid_profile::say!("oshprof: {note}"));
     complain(&problems);

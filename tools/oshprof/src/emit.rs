@@ -5,6 +5,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use clap::Args;
+use pellucid_cli::{file, string};
+
 use crate::compare::counts::Effect;
 use crate::compare::run::Run;
 use crate::compare::verdict::Comparison;
@@ -28,43 +31,35 @@ pub enum OutputForm {
 }
 
 /// What to write where.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Args)]
 pub struct Output {
-    /// On standard output, where that was asked for.
-    pub form: Option<OutputForm>,
-    /// A page for a browser.
-    pub html: Option<Destination>,
-    /// A test report.
-    pub junit: Option<Destination>,
-    /// Name in the first line of Markdown.
-    pub id: String,
-}
-
-impl Default for Output {
-    fn default() -> Output {
-        Output { form: None, html: None, junit: None, id: "default".to_owned() }
-    }
+    /// one JSON object (default: a table)
+    #[arg(long, conflicts_with = "markdown")]
+    json: bool,
+    /// a comment in Markdown
+    #[arg(long)]
+    markdown: bool,
+    /// all of it in one file for a browser (-: to standard output, which then has nothing else)
+    #[arg(long, value_name = "FILE", value_parser = file(Destination::new))]
+    html: Option<Destination>,
+    /// a test report (- as with --html)
+    #[arg(long, value_name = "FILE", value_parser = file(Destination::new))]
+    junit: Option<Destination>,
+    /// name in the first line of Markdown, by which a bot finds its comment
+    #[arg(long, value_name = "NAME", value_parser = string(), default_value = "default", hide_default_value = true)]
+    id: String,
 }
 
 impl Output {
-    /// Asks for a form on standard output.
-    ///
-    /// # Errors
-    /// It was asked for another one.
-    pub fn ask_for(&mut self, form: OutputForm) -> Result<(), String> {
-        match self.form.replace(form) {
-            Some(other) if other != form => Err(ONE_AT_A_TIME.to_owned()),
-            _ => Ok(()),
-        }
-    }
-
     /// The form on standard output: tables, unless it was asked for something else there.
     ///
     /// # Errors
     /// It was asked for more than one thing there.
     pub fn on_standard_output(&self) -> Result<Option<OutputForm>, String> {
         let files = [&self.html, &self.junit].iter().filter(|to| ***to == Some(Destination::Standard)).count();
-        match (self.form, files) {
+        let forms = [(self.json, OutputForm::Json), (self.markdown, OutputForm::Markdown)];
+        let form = forms.into_iter().find(|(asked, _)| *asked).map(|(_, form)| form);
+        match (form, files) {
             (form, 0) => Ok(Some(form.unwrap_or_default())),
             (None, 1) => Ok(None),
             _ => Err(ONE_AT_A_TIME.to_owned()),
@@ -140,18 +135,15 @@ mod tests {
 
     #[test]
     fn standard_output_gets_one_thing() {
-        let to = |form, html: Option<&str>, junit: Option<&str>| {
+        let to = |json, html: Option<&str>, junit: Option<&str>| {
             let [html, junit] = [html, junit].map(|name| name.map(Destination::new));
-            Output { form, html, junit, ..Output::default() }.on_standard_output()
+            Output { json, markdown: false, html, junit, id: String::new() }.on_standard_output()
         };
-        let (json, both) = (Some(OutputForm::Json), Err(ONE_AT_A_TIME.to_owned()));
-        assert_eq!(to(None, Some("a"), Some("b")), Ok(Some(OutputForm::Text)));
-        assert_eq!(to(json, Some("a"), None), Ok(json));
-        assert_eq!(to(None, Some("-"), Some("b")), Ok(None), "in place of the table");
-        assert_eq!(to(json, Some("-"), None), both);
-        assert_eq!(to(None, Some("-"), Some("/dev/stdout")), both);
-        let mut output = Output::default();
-        assert!(output.ask_for(OutputForm::Json).and_then(|()| output.ask_for(OutputForm::Json)).is_ok());
-        assert_eq!(output.ask_for(OutputForm::Markdown), Err(ONE_AT_A_TIME.to_owned()));
+        let both = Err(ONE_AT_A_TIME.to_owned());
+        assert_eq!(to(false, Some("a"), Some("b")), Ok(Some(OutputForm::Text)));
+        assert_eq!(to(true, Some("a"), None), Ok(Some(OutputForm::Json)));
+        assert_eq!(to(false, Some("-"), Some("b")), Ok(None), "in place of the table");
+        assert_eq!(to(true, Some("-"), None), both);
+        assert_eq!(to(false, Some("-"), Some("/dev/stdout")), both);
     }
 }

@@ -1,17 +1,16 @@
-//! `oshprof export`: profiles and histories in the formats that other people's tools read: a row of [`FORMATS`] or
-//! [`OF_STORES`] each.
+//! `oshprof export`: profiles and histories in the formats that other people's tools read: a row of
+//! [`FORMATS`] each.
 
 mod profiles;
 mod store;
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use lexopt::{Arg, Parser, ValueExt};
-use pellucid_profile::text::with_our_quotes;
+use clap::Args;
+use clap::builder::PossibleValue;
+use pellucid_cli::{Words, file, string};
 
-use crate::args::Command;
 use crate::compare::place::Places;
 use crate::compare::run::Run;
 use crate::compare::same;
@@ -19,151 +18,129 @@ use crate::destination::Destination;
 use crate::resolve::Resolver;
 use crate::{FAILED, diff};
 
-const HELP: &str = "\
-usage: oshprof export DIR... --to FORMAT [-o FILE]
-       oshprof export --store S --to otava|openmetrics [options]
-
-Writes profiles, or a store of `oshprof history`, in a format that another
-program reads. Several profiles are runs of one program.
-
-  --to FORMAT  benchstat    Go's benchmark format: calls and bytes as exact
-                            units
-               gab          github-action-benchmark, customSmallerIsBetter
-               bmf          Bencher Metric Format
-               openmetrics  for GitLab's artifacts:reports:metrics; from a
-                            store: for Prometheus, how many commits
-                            changed something
-               hatchet      literal of hatchet.GraphFrame.from_literal, as JSON
-               csv          a row a run, call site and PE
-               otava        CSV of Apache Otava, from a store: a series
-  --store S    the directory of a history, in place of profiles
-  --suite NAME
-               of the store only what was added by this name
-  --branch NAME
-               of the store only the runs of this branch
-  -o FILE      write there instead of standard output (-, too)
-  -h, --help   this text
-
-Exit status: 0 written, 1 something could not be read or written, 2 wrong usage.
-";
-
 /// Makes the text from runs of one program.
 type Make = fn(&[Run]) -> String;
 
-/// Every format of profiles.
-const FORMATS: [(&str, Make); 6] = [
-    ("benchstat", profiles::benchstat),
-    ("gab", profiles::gab),
-    ("bmf", profiles::bmf),
-    ("openmetrics", profiles::openmetrics),
-    ("hatchet", profiles::hatchet),
-    ("csv", profiles::csv),
+/// Makes the text from what was chosen of a store.
+type MakeOfStore = fn(&Path, &Choice) -> Result<String, String>;
+
+/// A format: of profiles, of a history, or of either.
+#[derive(Debug)]
+struct Format {
+    name: &'static str,
+    help: &'static str,
+    of_profiles: Option<Make>,
+    of_store: Option<MakeOfStore>,
+}
+
+impl Format {
+    const fn of_profiles(name: &'static str, make: Make, help: &'static str) -> Format {
+        Format { name, help, of_profiles: Some(make), of_store: None }
+    }
+}
+
+/// Every format.
+static FORMATS: [Format; 7] = [
+    Format::of_profiles("benchstat", profiles::benchstat, "Go's benchmark format: calls and bytes as exact units"),
+    Format::of_profiles("gab", profiles::gab, "github-action-benchmark, customSmallerIsBetter"),
+    Format::of_profiles("bmf", profiles::bmf, "Bencher Metric Format"),
+    Format {
+        name: "openmetrics",
+        help: "for GitLab's artifacts:reports:metrics; from a store for Prometheus: how many commits changed it",
+        of_profiles: Some(profiles::openmetrics),
+        of_store: Some(store::openmetrics),
+    },
+    Format::of_profiles("hatchet", profiles::hatchet, "literal of hatchet.GraphFrame.from_literal, as JSON"),
+    Format::of_profiles("csv", profiles::csv, "a row a run, call site and PE"),
+    Format {
+        name: "otava",
+        help: "CSV of Apache Otava, from a store: a series",
+        of_profiles: None,
+        of_store: Some(store::otava),
+    },
 ];
 
 /// Which runs of a store; `None`: all.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Choice {
     suite: Option<String>,
     branch: Option<String>,
 }
 
-/// Makes the text from what was chosen of a store.
-type MakeOfStore = fn(&Path, &Choice) -> Result<String, String>;
-
-/// Every format of histories.
-const OF_STORES: [(&str, MakeOfStore); 2] = [("otava", store::otava), ("openmetrics", store::openmetrics)];
-
-/// `oshprof export`.
-#[derive(Debug)]
+/// convert for benchstat, pandas and others
+///
+/// Writes profiles, or a store of `oshprof history`, in a format that another program reads. Several profiles are runs
+/// of one program.
+#[derive(Debug, Args)]
+#[command(after_help = "Exit status: 0 written, 1 something could not be read or written, 2 wrong usage.")]
+#[command(override_usage = "oshprof export DIR... --to FORMAT [-o FILE]
+       oshprof export --store DIR --to otava|openmetrics [OPTIONS]")]
 pub struct Request {
-    what: What,
+    /// directories of profiles
+    #[arg(value_name = "DIR", required_unless_present = "store")]
+    dirs: Vec<PathBuf>,
+    /// what to write
+    #[arg(long = "to", value_name = "FORMAT", value_parser = formats())]
+    format: &'static Format,
+    /// the directory of a history, in place of profiles
+    #[arg(long, value_name = "DIR", conflicts_with = "dirs")]
+    store: Option<PathBuf>,
+    /// of the store only what was added by this name
+    #[arg(long, value_name = "NAME", value_parser = string())]
+    suite: Option<String>,
+    /// of the store only the runs of this branch
+    #[arg(long, value_name = "NAME", value_parser = string())]
+    branch: Option<String>,
+    /// write there instead of standard output (-, too)
+    #[arg(
+        short, long, value_name = "FILE", value_parser = file(Destination::new), default_value = "-",
+        hide_default_value = true
+    )]
     output: Destination,
 }
 
-#[derive(Debug)]
-enum What {
-    Profiles(Vec<PathBuf>, Make),
-    Store(PathBuf, Choice, MakeOfStore),
+fn formats() -> Words<&'static Format> {
+    Words::new(FORMATS.iter().map(|row| (PossibleValue::new(row.name).help(row.help), row)).collect())
 }
 
-/// Understands the rest of the command line.
-///
-/// # Errors
-/// A message that names the argument.
-pub fn parse(mut parser: Parser) -> Result<Command, String> {
-    let (mut dirs, mut to, mut store, mut choice) = (Vec::new(), None, None, Choice::default());
-    let mut output = Destination::Standard;
-    while let Some(arg) = parser.next().map_err(|error| with_our_quotes(&error))? {
-        let name = match arg {
-            Arg::Short('h') | Arg::Long("help") => return Ok(Command::Help(HELP)),
-            Arg::Value(dir) => {
-                dirs.push(PathBuf::from(dir));
-                continue;
-            }
-            Arg::Short('o') => "-o".to_owned(),
-            Arg::Long(name) => format!("--{name}"),
-            other => return Err(format!("export: {}", with_our_quotes(&other.unexpected()))),
-        };
-        let value = parser.value().map_err(|_| format!("export: {name} needs a value"))?;
-        // Names of files may be anything.
-        let text = |value: OsString| value.string().map_err(|error| format!("export: {name}: {error}"));
-        match name.as_str() {
-            "--to" => to = Some(text(value)?),
-            "--store" => store = Some(PathBuf::from(value)),
-            "--suite" => choice.suite = Some(text(value)?),
-            "--branch" => choice.branch = Some(text(value)?),
-            "-o" | "--output" => output = Destination::new(value),
-            _ => return Err(format!("export: invalid option `{name}`")),
+impl Request {
+    /// Whether all that was asked for can be done.
+    ///
+    /// # Errors
+    /// What cannot.
+    pub fn check(&self) -> Result<(), String> {
+        if self.store.is_none() && (self.suite.is_some() || self.branch.is_some()) {
+            return Err("--suite and --branch are for --store".to_owned());
+        }
+        let Format { name, of_profiles, of_store, .. } = self.format;
+        match self.store {
+            None if of_profiles.is_none() => Err(format!("{name} is made from a store: --store DIR, and no profile")),
+            Some(_) if of_store.is_none() => Err(format!("{name} is made from profiles, not from a store")),
+            _ => Ok(()),
         }
     }
-    if store.is_none() && (choice.suite.is_some() || choice.branch.is_some()) {
-        return Err("export: --suite and --branch are for --store".to_owned());
-    }
-    let to = to.ok_or_else(|| format!("export: --to is missing; there are: {}", names()))?;
-    let of_profiles = FORMATS.iter().find(|(name, _)| *name == to).map(|(_, make)| *make);
-    let of_store = OF_STORES.iter().find(|(name, _)| *name == to).map(|(_, make)| *make);
-    let what = match (of_profiles, of_store, store) {
-        (None, None, _) => return Err(format!("export: --to `{to}` is unknown; there are: {}", names())),
-        (_, Some(make), Some(store)) if dirs.is_empty() => What::Store(store, choice, make),
-        (Some(make), _, None) if !dirs.is_empty() => What::Profiles(dirs, make),
-        (None, Some(_), _) => {
-            return Err(format!("export: {to} is made from a store: --store S, and no directory"));
-        }
-        (Some(_), None, Some(_)) => return Err(format!("export: {to} is made from profiles, not from a store")),
-        (.., Some(_)) => return Err("export: profiles or --store S, not both".to_owned()),
-        (.., None) => return Err("export: the directory of a profile is missing".to_owned()),
-    };
-    Ok(Command::Export(Request { what, output }))
-}
-
-/// All formats, each once.
-fn names() -> String {
-    let mut names: Vec<&str> = FORMATS.iter().map(|(name, _)| *name).collect();
-    names.extend(OF_STORES.iter().map(|(name, _)| *name).filter(|name| FORMATS.iter().all(|(known, _)| known != name)));
-    names.join(", ")
 }
 
 /// Writes it.
 pub fn run(request: &Request) -> ExitCode {
-    let text = match &request.what {
-        What::Profiles(dirs, make) => {
+    let text = match (&request.store, request.format.of_profiles, request.format.of_store) {
+        (Some(store), _, Some(make)) => {
+            make(store, &Choice { suite: request.suite.clone(), branch: request.branch.clone() })
+        }
+        (None, Some(make), _) => {
             let symbols = Resolver::default();
             let places = Places::new(&symbols);
-            let Some(runs) = diff::read(dirs, &places) else { return ExitCode::from(FAILED) };
-            for run in &runs {
-                if let Some(failure) = run.failure() {
-                    pellucid_profile::say!(
-                        "oshprof: {}: {failure}: its numbers are those of a part of a run",
-                        run.dir.display()
-                    );
-                }
+            let Some(runs) = diff::read(&request.dirs, &places) else { return ExitCode::from(FAILED) };
+            for (run, failure) in runs.iter().filter_map(|run| Some((run, run.failure()?))) {
+                let dir = run.dir.display();
+                pellucid_profile::say!("oshprof: {dir}: {failure}: its numbers are those of a part of a run");
             }
             match same::differences(&runs.iter().collect::<Vec<_>>(), false).into_iter().next() {
                 Some(difference) => Err(format!("these are not runs of one program: {difference}")),
                 None => Ok(make(&runs)),
             }
         }
-        What::Store(store, choice, make) => make(store, choice),
+        _ => request.check().map(|()| String::new()),
     };
     text.map(|text| request.output.write(&text)).unwrap_or_else(|message| {
         pellucid_profile::say!("oshprof: {message}");

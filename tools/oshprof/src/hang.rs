@@ -3,57 +3,31 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
-use lexopt::{Arg, Parser};
+use clap::Args;
 use pellucid_profile::live::{Inactivity, ListedPe, PeNow, State, Waits, activity_at, listed};
-use pellucid_profile::text::{ADVICE, has_line, with_our_quotes};
+use pellucid_profile::text::{ADVICE, has_line};
 
-use crate::args::Command;
 use crate::live::{self, Job};
 use crate::resolve::Resolver;
 use crate::stack;
 
-const HELP: &str = "\
-usage: oshprof hang [JOB]
-
-Says what every PE of a running job does and for how long, who waits for whom,
-and names rings of PEs that wait for each other. The job goes on: PEs outside of
-the library are stopped for less than a millisecond, to see where they are.
-JOB is the process id of its launcher (oshrun, mpirun, mpiexec ...) or of one of
-its PEs; where one job runs, it need not be given. Of a job on several hosts the
-PEs of this host are seen.
-
-oshrun says the same on SIGQUIT, on SIGUSR1 where the program does not handle
-that, and at the end of --timeout.
-
-Exit status: 0 it was said, 1 there is no such job, 2 wrong usage.
-";
-
 /// Between two looks at a job.
 const BETWEEN: Duration = Duration::from_millis(150);
 
-/// `oshprof hang`.
-#[derive(Debug, PartialEq, Eq)]
+/// say who waits for whom in a hung job
+///
+/// Says what every PE of a running job does and for how long, who waits for whom, and names rings of PEs that wait for
+/// each other. The job goes on: PEs outside of the library are stopped for less than a millisecond, to see where they
+/// are. JOB is the process id of its launcher (oshrun, mpirun, mpiexec ...) or of one of its PEs; where one job runs,
+/// it need not be given. Of a job on several hosts the PEs of this host are seen.
+///
+/// oshrun says the same on SIGQUIT, on SIGUSR1 where the program does not handle that, and at the end of --timeout.
+#[derive(Debug, Args)]
+#[command(after_help = "Exit status: 0 it was said, 1 there is no such job, 2 wrong usage.")]
 pub struct Request {
+    /// process id of its launcher or of one of its PEs
+    #[arg(value_parser = pellucid_cli::text(live::pid))]
     job: Option<u32>,
-}
-
-/// Understands what follows `hang`.
-pub fn parse(mut parser: Parser) -> Result<Command, String> {
-    let mut job = None;
-    while let Some(arg) = parser.next().map_err(|error| with_our_quotes(&error))? {
-        match arg {
-            Arg::Short('h') | Arg::Long("help") => return Ok(Command::Help(HELP)),
-            Arg::Value(value) if job.is_none() => job = Some(number("hang", &value)?),
-            other => return Err(format!("hang: {}", with_our_quotes(&other.unexpected()))),
-        }
-    }
-    Ok(Command::Hang(Request { job }))
-}
-
-/// A process id.
-pub fn number(command: &str, value: &std::ffi::OsStr) -> Result<u32, String> {
-    let text = value.to_string_lossy();
-    text.parse().map_err(|_| format!("{command}: `{text}` is not the process id of a launcher or of a PE"))
 }
 
 /// Prints the report.

@@ -1,92 +1,84 @@
 //! `oshprof line`: the source lines of calls that messages name as `FILE+ADDRESS`.
 
+use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::io::{self, BufRead, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use lexopt::{Arg, Parser};
+use clap::Args;
 use pellucid_profile::report::stored::Lines;
 use pellucid_profile::report::{Symbols, place};
-use pellucid_profile::text::with_our_quotes;
 
-use crate::args::Command;
 use crate::report::load;
 use crate::resolve::Resolver;
 use crate::stack;
 
-const HELP: &str = "\
-usage: oshprof line FILE+ADDRESS ...
-       oshprof line -
-       oshprof line --store DIR
-
-Prints the source line of each call, as far as FILE has debug information:
-ADDRESS, which begins with 0x, is where the call returns to. Messages name calls
-so (`called from a.out+0x1234`) where they find no line themselves. With - they
-are read from standard input, one a line, and each is answered by one line;
-FILE@ADDRESS is a variable, answered by NAME+OFFSET; #PID a process, answered by
-the lines that it is in, which stops it for less than a millisecond.
-
-With --store the lines of the profile in DIR are kept with it, so that reports
-have them when the program is built anew or gone: as oshrun does when a job
-ends, and else the first report.
-
-Exit status: 0 each line was found, 1 one was not (it is printed as it was
-given), 2 wrong usage.
-";
-
 /// A file, and a return address in it.
 pub type Address = (String, u64);
 
-/// What is asked for.
-#[derive(Debug, PartialEq, Eq)]
-pub enum Line {
-    /// These.
-    Of(Vec<Address>),
-    /// What standard input names.
-    Input,
-    /// Those of this profile, to be kept with it.
-    Store(PathBuf),
+/// print the source lines of calls
+///
+/// Prints the source line of each call, as far as FILE has debug information: ADDRESS, which begins with 0x, is where
+/// the call returns to. Messages name calls so (`called from a.out+0x1234`) where they find no line themselves. With -
+/// they are read from standard input, one a line, and each is answered by one line; FILE@ADDRESS is a variable,
+/// answered by NAME+OFFSET; #PID a process, answered by the lines that it is in, which stops it for less than a
+/// millisecond.
+///
+/// With --store the lines of the profile in DIR are kept with it, so that reports have them when the program is built
+/// anew or gone: as oshrun does when a job ends, and else the first report.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Exit status: 0 each line was found, 1 one was not (it is printed as it was given), 2 wrong usage.")]
+#[command(override_usage = "oshprof line FILE+ADDRESS...
+       oshprof line -
+       oshprof line --store DIR")]
+pub struct Request {
+    /// a call; -: read them from standard input
+    #[arg(
+        value_name = "FILE+ADDRESS", value_parser = pellucid_cli::parsed(call), required_unless_present = "store"
+    )]
+    calls: Vec<Call>,
+    /// keep the lines of this profile with it
+    #[arg(long, value_name = "DIR", conflicts_with = "calls")]
+    store: Option<PathBuf>,
 }
 
-/// Understands what follows `line`.
-pub fn parse(mut parser: Parser) -> Result<Command, String> {
-    let mut places = Vec::new();
-    while let Some(arg) = parser.next().map_err(|error| with_our_quotes(&error))? {
-        match arg {
-            Arg::Short('h') | Arg::Long("help") => return Ok(Command::Help(HELP)),
-            Arg::Value(value) if value == "-" && places.is_empty() => {
-                return match parser.next() {
-                    Ok(None) => Ok(Command::Line(Line::Input)),
-                    _ => Err("line: - stands alone".to_owned()),
-                };
-            }
-            Arg::Long("store") if places.is_empty() => {
-                let dir = parser.value().map_err(|_| "line: --store needs a directory".to_owned())?;
-                return match parser.next() {
-                    Ok(None) => Ok(Command::Line(Line::Store(dir.into()))),
-                    _ => Err("line: --store takes one directory".to_owned()),
-                };
-            }
-            Arg::Value(value) => places.push(address(&value.to_string_lossy())?),
-            other => return Err(format!("line: {}", with_our_quotes(&other.unexpected()))),
-        }
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Call {
+    /// Those that standard input names.
+    Input,
+    /// This one.
+    At(Address),
+}
+
+fn call(text: &OsStr) -> Result<Call, String> {
+    if text == "-" { Ok(Call::Input) } else { address(&text.to_string_lossy()).map(Call::At) }
+}
+
+impl Request {
+    /// Whether all that was asked for can be done.
+    ///
+    /// # Errors
+    /// What cannot.
+    pub fn check(&self) -> Result<(), String> {
+        let is_input = self.calls.contains(&Call::Input);
+        if is_input && self.calls.len() > 1 { Err("- stands alone".to_owned()) } else { Ok(()) }
     }
-    if places.is_empty() { Err("line: expected FILE+ADDRESS".to_owned()) } else { Ok(Command::Line(Line::Of(places))) }
 }
 
 fn address(text: &str) -> Result<Address, String> {
     let parts = text.rsplit_once("+0x").filter(|(file, _)| !file.is_empty());
     let found = parts.and_then(|(file, number)| Some((file.to_owned(), u64::from_str_radix(number, 16).ok()?)));
-    found.ok_or_else(|| format!("line: `{text}` is not FILE+0xADDRESS"))
+    found.ok_or_else(|| format!("`{text}` is not FILE+0xADDRESS"))
 }
 
 /// Prints the lines.
-pub fn run(asked: &Line) -> ExitCode {
-    match asked {
-        Line::Of(places) => of(places),
-        Line::Store(dir) => store(dir),
-        Line::Input => answer(io::stdin().lock(), &mut io::stdout().lock()),
+pub fn run(request: &Request) -> ExitCode {
+    match (&request.store, request.calls.as_slice()) {
+        (Some(dir), _) => store(dir),
+        (None, [Call::Input]) => answer(io::stdin().lock(), &mut io::stdout().lock()),
+        (None, calls) => of(calls),
     }
 }
 
@@ -128,10 +120,11 @@ fn store(dir: &Path) -> ExitCode {
     }
 }
 
-fn of(places: &[Address]) -> ExitCode {
+fn of(calls: &[Call]) -> ExitCode {
     let symbols = Resolver::with_offsets();
     let (mut text, mut unknown) = (String::new(), false);
-    for (file, address) in places {
+    for call in calls {
+        let Call::At((file, address)) = call else { continue };
         let shown = place(Some((file, *address)), &symbols);
         unknown |= shown.ends_with(&format!("+{address:#x}"));
         let _ = writeln!(text, "{shown}");

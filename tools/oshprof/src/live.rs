@@ -9,6 +9,11 @@ use pellucid_profile::live::{PeNow, State, find as processes};
 use pellucid_profile::segment::Segment;
 use pellucid_profile::text::visible;
 
+/// What a command line names a job by.
+pub fn pid(text: &str) -> Result<u32, String> {
+    text.parse().map_err(|_| "expected the process id of a launcher or of a PE".to_owned())
+}
+
 /// A job that runs.
 pub struct Job {
     /// The process that names it: its `oshrun`, or under another launcher the first PE of this host.

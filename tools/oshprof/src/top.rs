@@ -9,13 +9,11 @@ use std::io;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use lexopt::{Arg, Parser, ValueExt};
+use clap::Args;
+use pellucid_cli::text;
 use pellucid_profile::live::Inactivity;
 use pellucid_profile::report::shown_bytes;
-use pellucid_profile::text::with_our_quotes;
 
-use crate::args::Command;
-use crate::hang;
 use crate::live::{self, Job};
 use crate::resolve::Resolver;
 use ansi::Ansi;
@@ -23,63 +21,32 @@ use look::{Look, Page};
 use screen::{Key, Terminal};
 use view::View;
 
-const HELP: &str = "\
-usage: oshprof top [JOB] [options]
-
-Shows what a running job does: of each PE a bar with the parts of the last
-interval in which it computed, waited and transferred, and where it is now;
-calls and bytes a second by routine. The job goes on undisturbed. JOB is the
-process id of its launcher (oshrun, mpirun ...) or of one of its PEs; where one
-job runs, it need not be given. Ends with q or Ctrl-C, or with the job; h lists
-the keys that sort and scroll.
-
-  --interval S   seconds between two looks (default 1)
-  --once         look for one interval, print, and end: for scripts; also where
-                 the output is no terminal
-  --web          serve a page for a browser instead, on this host only, and
-                 print its address
-  -h, --help     this text
-
-Exit status: 0 the job was shown, 1 there is no such job, 2 wrong usage.
-";
-
-/// `oshprof top`.
-#[derive(Debug, PartialEq)]
+/// watch a job that runs
+///
+/// Shows what a running job does: of each PE a bar with the parts of the last interval in which it computed, waited and
+/// transferred, and where it is now; calls and bytes a second by routine. The job goes on undisturbed. JOB is the
+/// process id of its launcher (oshrun, mpirun ...) or of one of its PEs; where one job runs, it need not be given. Ends
+/// with q or Ctrl-C, or with the job; h lists the keys that sort and scroll.
+#[derive(Debug, Args)]
+#[command(after_help = "Exit status: 0 the job was shown, 1 there is no such job, 2 wrong usage.")]
 pub struct Request {
+    /// process id of its launcher or of one of its PEs
+    #[arg(value_parser = text(live::pid))]
     job: Option<u32>,
+    /// seconds between two looks
+    #[arg(long, value_name = "S", value_parser = text(interval), default_value = "1")]
     interval: Duration,
+    /// look for one interval, print, and end: for scripts; also where the output is no terminal
+    #[arg(long, conflicts_with = "web")]
     once: bool,
+    /// serve a page for a browser instead, on this host only, and print its address
+    #[arg(long)]
     web: bool,
 }
 
-impl Eq for Request {}
-
-/// Understands what follows `top`.
-pub fn parse(mut parser: Parser) -> Result<Command, String> {
-    let (mut job, mut interval, mut once, mut web) = (None, 1.0, false, false);
-    while let Some(arg) = parser.next().map_err(|error| with_our_quotes(&error))? {
-        match arg {
-            Arg::Short('h') | Arg::Long("help") => return Ok(Command::Help(HELP)),
-            Arg::Long("once") => once = true,
-            Arg::Long("web") => web = true,
-            Arg::Long("interval") => {
-                let value = parser.value().map_err(|_| "top: --interval needs a value")?;
-                let parsed = value.clone().parse::<f64>().ok().filter(|s| (0.01..=3600.0).contains(s));
-                interval = parsed.ok_or_else(|| {
-                    format!(
-                        "top: --interval `{}` is not a number of seconds from 0.01 to 3600",
-                        value.to_string_lossy()
-                    )
-                })?;
-            }
-            Arg::Value(value) if job.is_none() => job = Some(hang::number("top", &value)?),
-            other => return Err(format!("top: {}", with_our_quotes(&other.unexpected()))),
-        }
-    }
-    if once && web {
-        return Err("top: --once and --web exclude each other".into());
-    }
-    Ok(Command::Top(Request { job, interval: Duration::from_secs_f64(interval), once, web }))
+fn interval(seconds: &str) -> Result<Duration, String> {
+    let seconds = seconds.parse::<f64>().ok().filter(|s| (0.01..=3600.0).contains(s));
+    seconds.map(Duration::from_secs_f64).ok_or_else(|| "expected a number of seconds from 0.01 to 3600".to_owned())
 }
 
 /// Shows a job.
@@ -97,7 +64,7 @@ fn show(request: &Request, job: Job) -> ExitCode {
         let before = Look::take(&job, &mut inactivity);
         std::thread::sleep(request.interval);
         let now = Look::take(&job, &mut inactivity);
-        return crate::print(&text(&Page::new(&job, &before, &now, &inactivity, &symbols)));
+        return crate::print(&page_text(&Page::new(&job, &before, &now, &inactivity, &symbols)));
     };
     match on_screen(&job, request.interval, terminal) {
         Ok(()) => ExitCode::SUCCESS,
@@ -130,7 +97,7 @@ fn on_screen(job: &Job, interval: Duration, mut terminal: Terminal) -> io::Resul
 }
 
 /// The page for scripts: all rows.
-fn text(page: &Page) -> String {
+fn page_text(page: &Page) -> String {
     const BAR: usize = 20;
     let mut lines = vec![view::head(page), view::summary(page), String::new()];
     lines.push(format!("{:<36} {:>12} {:>12} {:>8}", "routine", "calls/s", "bytes/s", "time"));
@@ -152,15 +119,18 @@ fn text(page: &Page) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::{Asked, parsed};
 
     #[test]
     fn options() {
-        let parsed = |line: &str| crate::args::parse(line.split_whitespace().map(std::ffi::OsString::from));
-        let Ok(Command::Top(request)) = parsed("top 71 --once --interval 0.5") else { panic!() };
+        let Ok(Asked::Top(request)) = parsed("top 71 --once --interval 0.5") else { panic!() };
         assert_eq!((request.job, request.once, request.interval), (Some(71), true, Duration::from_millis(500)));
-        for (line, part) in
-            [("top x", "`x` is not the process id"), ("top --interval 0", "`0` is not a number"), ("hang 1 2", "2")]
-        {
+        for (line, part) in [
+            ("top x", "invalid value 'x' for '[JOB]': expected the process id"),
+            ("top --interval 0", "'0' for '--interval <S>': expected a number of seconds"),
+            ("top --once --web", "'--once' cannot be used with '--web'"),
+            ("hang 1 2", "'2'"),
+        ] {
             assert!(parsed(line).unwrap_err().contains(part), "{line}");
         }
     }

@@ -28,12 +28,12 @@ fn profile(name: &str) -> Scratch {
 #[test]
 fn usage_errors_exit_with_2() {
     for (args, part) in [
-        (&[][..], "no command given"),
-        (&["frobnicate"], "`frobnicate`"),
+        (&[][..], "requires a subcommand"),
+        (&["frobnicate"], "'frobnicate'"),
         (&["report", "d", "--view", "all", "--csv"], "--csv-dir DIR"),
-        (&["report", "d", "--by", "colour"], "`colour`"),
-        (&["report", "d", "--sort", "size"], "`size`"),
-        (&["report", "d", "--top", "-1"], "`-1`"),
+        (&["report", "d", "--by", "colour"], "'colour'"),
+        (&["report", "d", "--sort", "size"], "'size'"),
+        (&["report", "d", "--top", "-1"], "'-1'"),
     ] {
         let output = oshprof(args, None);
         assert_eq!(output.status.code(), Some(2), "{args:?}");

@@ -103,10 +103,9 @@ fn help_is_80_columns_wide() {
         String::from_utf8(output.expect("oshprof runs").stdout).expect("text")
     };
     let all = help(&[]);
-    let lines = all.lines().filter_map(|line| line.split_once("oshprof ").map(|(_, rest)| rest));
-    let commands: Vec<&str> = lines.filter_map(|rest| rest.split(' ').next()).collect();
-    let commands: Vec<&str> =
-        commands.into_iter().filter(|word| word.bytes().all(|b| b.is_ascii_lowercase())).collect();
+    let (_, list) = all.split_once("\nCommands:\n").expect("a list of commands");
+    let lines = list.lines().take_while(|line| !line.is_empty());
+    let commands: Vec<&str> = lines.filter_map(|line| line.split_whitespace().next()).collect();
     assert!(commands.len() >= 12, "{commands:?}");
     let pages = commands.iter().map(|command| help(&[command])).chain([all.clone()]);
     for line in pages.flat_map(|page| page.lines().map(str::to_owned).collect::<Vec<_>>()) {

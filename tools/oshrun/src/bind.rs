@@ -1,5 +1,10 @@
 //! What `--bind` and `--cores-per-pe` ask for.
 
+use crate::options::PLACEMENT;
+use clap::Args;
+use clap::builder::PossibleValue;
+use pellucid_cli::{Words, text};
+use std::ffi::OsStr;
 use std::fmt;
 
 /// Where PEs may run.
@@ -18,12 +23,34 @@ pub enum Bind {
 }
 
 /// What the user asks for.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub struct Wanted {
-    /// `--bind`.
+    /// where PEs may run (default: core where 2 or more PEs find a free core each and OMP_NUM_THREADS is not above 1,
+    /// none otherwise): one of these, or list:CPUS,CPUS,...: PE 0 on the first, PE 1 on the second; CPUS is 3, 0-3 or
+    /// 0+4
+    #[arg(
+        long, aliases = ["bind-to", "cpu-bind", "cpu_bind"], value_name = "WHERE", value_parser = places(),
+        help_heading = PLACEMENT
+    )]
     pub bind: Option<Bind>,
-    /// `--cores-per-pe`.
+    /// bind each PE to N cores, for programs with threads
+    #[arg(long = "cores-per-pe", value_name = "N", value_parser = text(cores), help_heading = PLACEMENT)]
     pub cores: Option<u32>,
+}
+
+fn cores(number: &str) -> Result<u32, String> {
+    crate::values::count(OsStr::new(number), "cores")
+}
+
+fn places() -> Words<Bind> {
+    let row = |name, value, help| (PossibleValue::new(name).help(help), value);
+    Words::new(vec![
+        row("core", Bind::Core, "each PE on a core of its own, cores in use by other jobs last"),
+        row("numa", Bind::Numa, "each on all CPUs of a NUMA node, neighbours together"),
+        row("socket", Bind::Socket, "each on all CPUs of a socket"),
+        row("none", Bind::None, "wherever the system puts it"),
+    ])
+    .or(|value| Bind::parse(crate::values::text(value)?))
 }
 
 impl Bind {

@@ -1,30 +1,55 @@
-//! From arguments to [`Options`]: parsing only, nothing is done here.
+//! The options of `oshrun`: what each is called, takes and does. Parser, help, manual page and completion are made of
+//! this; names of other launchers are aliases here, or a matter of [`crate::foreign`].
 
-use crate::bind::{Bind, Wanted};
+use crate::bind::Wanted;
 use crate::debugger;
 use crate::files;
-use crate::flags::{FLAGS, Flag, Id, Value};
-use crate::foreign;
+use crate::foreign::MapBy;
 use crate::hosts::allocation::Allocation;
 use crate::hosts::list::{self, Host};
 use crate::metrics;
 use crate::settings::Variable;
 use crate::values;
-use pellucid_core::base::text::edit_distance;
+use clap::{ArgAction, Parser, ValueHint};
+use pellucid_cli::{file, parsed, string, text};
 use pellucid_profile::companion::Destinations;
-use std::ffi::{OsStr, OsString};
-use std::fmt;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
+
+const HOSTS: &str = "Hosts";
+pub(crate) const PLACEMENT: &str = "Placement";
+const OUTPUT: &str = "Output";
+const PROFILE: &str = "Profile and trace";
+const METRICS: &str = "Metrics";
+
+// Not as documentation: that of what is flattened would take its place.
+const ABOUT: &str = "run a program as the PEs of an OpenSHMEM job";
+const LONG: &str = "Runs PROGRAM as the PEs of one OpenSHMEM job, on this host or on several.";
+const NOTES: &str = "\
+PROGRAM is looked up in PATH unless it contains a slash. PE 0 reads the standard input. Output is forwarded in whole \
+    lines (of up to 16 MiB). Signals sent to oshrun go to every PE. SIGQUIT (Ctrl-\\) first says what each PE does and \
+    who waits for whom; SIGUSR1 says so where no PE handles or ignores it, and then ends nothing.
+
+Options of mpirun, mpiexec and srun are understood where they mean something here (docs/launchers.md): -np N is --np N.
+
+Exit status: that of the first PE that ends with a nonzero one, or of shmem_global_exit; 128 + N where a signal N \
+    ended that PE; 124 after --timeout; 126 and 127 where PROGRAM cannot be run or found; 2 for a wrong option; 1 \
+    where the job cannot be set up (memory, files, metrics; nothing was run then), or a host is lost or cannot be \
+    reached.";
+
+/// Hosts, as one value.
+pub type HostList = Vec<Host>;
+/// Numbers of PEs, as one value.
+pub type PeList = Vec<u32>;
+/// Words of a command, as one value.
+pub type CommandWords = Vec<String>;
+/// `--profile`: the level, settings as the variables that they stand for, and the directory.
+pub type ProfileValue = (ProfileChoice, Vec<Variable>, Option<PathBuf>);
 
 /// What the user asks for.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Request {
-    /// Print the help text.
-    Help,
-    /// Print the version.
-    Version,
     /// Run a job.
     Run(Box<Options>),
     /// Say how a job would be run.
@@ -34,65 +59,177 @@ pub enum Request {
 }
 
 /// A job, as asked for.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Parser)]
+#[command(name = "oshrun", version = concat!("(Pellucid) ", env!("CARGO_PKG_VERSION"), ", OpenSHMEM 1.6"))]
+#[command(about = ABOUT, long_about = LONG, after_help = NOTES)]
+#[command(override_usage = "oshrun [OPTIONS] [--] PROGRAM [ARGUMENT]...")]
 pub struct Options {
-    /// Number of PEs, at least 1.
-    pub pes: u32,
-    /// Whether `-n` was given.
-    pub pes_given: bool,
-    /// `--hosts`.
-    pub hosts: Option<Vec<Host>>,
-    /// `--hostfile`.
-    pub hostfile: Option<PathBuf>,
-    /// What a batch system has given, where neither says which hosts.
-    pub allocation: Option<Allocation>,
-    /// `--launch-agent`: command and arguments.
-    pub launch_agent: Option<Vec<String>>,
-    /// `--ppn`.
-    pub ppn: Option<u32>,
-    /// `--info`.
-    pub info: bool,
-    /// `-x`, in the order given.
+    /// number of PEs (default 1; with hosts: as many as they have slots)
+    #[arg(
+        short = 'n', long = "np", aliases = ["n", "ntasks", "num-procs"], value_name = "N",
+        value_parser = parsed(values::pes)
+    )]
+    pub pes_given: Option<u32>,
+    /// set VAR in the environment of the PEs (without a value: pass it on as it is); may be given several times
+    #[arg(
+        short = 'x', short_alias = 'e', alias = "env", value_name = "VAR[=VALUE]",
+        value_parser = parsed(values::export)
+    )]
     pub exports: Vec<(OsString, Option<OsString>)>,
-    /// `--bind` and `--cores-per-pe`.
-    pub bind: Wanted,
-    /// `--wdir`.
+    /// run the PEs in this directory
+    #[arg(long, short_alias = 'D', aliases = ["wd", "chdir"], value_name = "DIR", value_parser = parsed(values::path))]
     pub wdir: Option<PathBuf>,
-    /// `--output`.
-    pub output: Option<String>,
-    /// `--label`.
-    pub label: bool,
-    /// `--timeout`.
+    /// end the job after this time, say what each PE was doing, and exit with 124; seconds, or 500ms, 5s, 2m, 1h, 1:30
+    /// (minutes:seconds), 1:00:00
+    #[arg(long, value_name = "TIME", value_parser = parsed(values::seconds))]
     pub timeout: Option<Duration>,
-    /// `--heap`: the text, checked, and its meaning in bytes.
+    /// symmetric heap of a PE: a number with an optional suffix k, m, g or t (sets SHMEM_SYMMETRIC_SIZE)
+    #[arg(long, value_name = "SIZE", value_parser = parsed(values::size))]
     pub heap: Option<(String, u64)>,
-    /// `--profile`.
-    pub profile: ProfileChoice,
-    /// Settings of the profile, as the variables that they stand for.
-    pub settings: Vec<Variable>,
-    /// `--profile-dir`.
-    pub profile_dir: Option<PathBuf>,
-    /// `--profile-cost`.
-    pub profile_cost: bool,
-    /// `--calibrate`.
-    pub calibrate: bool,
-    /// `--trace`: empty for the usual name.
-    pub trace: Option<PathBuf>,
-    /// `--metrics` and its kind.
-    pub metrics: Destinations,
-    /// `--gdb`: these PEs.
-    pub gdb: Option<Vec<u32>>,
-    /// `--check`.
+    /// check more arguments, at some cost (sets SHMEM_DEBUG)
+    #[arg(long)]
     pub check: bool,
-    /// `--survive`.
+    /// a PE that is killed by a signal, or a host that is lost, does not end the job: the others are told, and go on;
+    /// the status is theirs. An exit with another status than 0 and shmem_global_exit end it (docs/extensions.md)
+    #[arg(long)]
     pub survive: bool,
-    /// `--tool`, in the order given.
+    /// load a PSHMEM tool, a shared object, into every PE; several times: each one's pshmem_ calls go to the next one's
+    /// shmem_ routines (sets SHMEM_TOOLS)
+    #[arg(long = "tool", value_name = "FILE", value_parser = parsed(values::tool), value_hint = ValueHint::FilePath)]
     pub tools: Vec<PathBuf>,
-    /// `--tool-optional`.
+    /// go on without a tool that cannot be loaded (sets SHMEM_TOOLS_OPTIONAL)
+    #[arg(long)]
     pub tool_optional: bool,
+    /// run a PE (0 unless named) under gdb, in this terminal; several, or where this is no terminal: each in a window
+    /// of the tmux that oshrun is started in (docs/debugging.md)
+    #[arg(
+        long, value_name = "PE,...", value_parser = parsed(debugger::pes),
+        num_args = 0..=1, require_equals = true, default_missing_value = ""
+    )]
+    pub gdb: Option<PeList>,
+    /// print what would be used: launcher, hosts and their PEs; start nothing
+    #[arg(long)]
+    pub info: bool,
+
+    /// run on these hosts, as A:SLOTS,B,..., each with a block of consecutive PEs: as its SLOTS say, or an even share
+    /// of -n where it has no number (docs/launchers.md)
+    #[arg(
+        long, short_aliases = ['H', 'w'], aliases = ["host", "nodelist"], value_name = "LIST",
+        value_parser = text(list::parse), conflicts_with = "hostfile", help_heading = HOSTS
+    )]
+    pub hosts: Option<HostList>,
+    /// the same from a file, a host a line: "name", "name:8" or "name slots=8"
+    #[arg(
+        long, short_alias = 'f', aliases = ["machinefile", "default-hostfile"], value_name = "FILE",
+        value_parser = parsed(values::path), help_heading = HOSTS
+    )]
+    pub hostfile: Option<PathBuf>,
+    /// PEs on each host, whatever its slots
+    #[arg(
+        long, short_alias = 'N', aliases = ["npernode", "ntasks-per-node", "perhost"], value_name = "N",
+        value_parser = parsed(values::pes), help_heading = HOSTS
+    )]
+    pub ppn: Option<u32>,
+    /// how hosts are reached: run as CMD HOST COMMAND ARGUMENT... (default: ssh)
+    #[arg(long, value_name = "CMD", value_parser = parsed(values::words), help_heading = HOSTS)]
+    pub launch_agent: Option<CommandWords>,
+
+    /// `--bind` and `--cores-per-pe`.
+    #[command(flatten)]
+    pub bind: Wanted,
+
+    /// begin every line of output with the number of its PE, as in "[3] "
+    #[arg(
+        long, short_alias = 'l', aliases = ["tag-output", "prepend-rank", "output-label"], help_heading = OUTPUT
+    )]
+    pub label: bool,
+    /// a file for the output of each PE: %p in its name stands for the number of the PE, %h for its host, %j for the
+    /// job, %s for out or err (without it both go to one file); directories are made
+    #[arg(
+        long, short_alias = 'o', aliases = ["output-filename", "outfile-pattern"], value_name = "FILE",
+        value_parser = text(files::pattern), help_heading = OUTPUT
+    )]
+    pub output: Option<String>,
+
+    /// print the profile when the job ends (stderr) and write it to a directory; LEVEL is 1 unless given (sets
+    /// SHMEM_PROFILE){n}
+    /// - off: record nothing{n}
+    /// - DIR: as --profile-dir; --profile=DIR where there is a command of that name{n}
+    /// - LEVEL,NAME=VALUE...: sampling, long, sites, counters, trace-start, trace-detail (set SHMEM_PROFILE_SAMPLING
+    ///   and so on: docs/environment.md)
+    #[arg(
+        long = "profile", value_name = "LEVEL|off|DIR", value_parser = parsed(values::profile), help_heading = PROFILE,
+        num_args = 0..=1, require_equals = true, default_missing_value = "", action = ArgAction::Append
+    )]
+    pub profile_values: Vec<ProfileValue>,
+    /// directory for the profile, as --profile writes it; never overwritten (default: pellucid-PROGRAM.prof in the
+    /// current directory)
+    #[arg(long, value_name = "DIR", value_parser = parsed(values::path), help_heading = PROFILE)]
+    pub profile_dir: Option<PathBuf>,
+    /// run the job with its profile, then once more without, and print what profiling cost: the difference from start
+    /// to end (level 1 unless --profile says another)
+    #[arg(long, help_heading = PROFILE)]
+    pub profile_cost: bool,
+    /// count page-faults, context-switches, cycles ... around library calls and regions (docs/counters.md; sets
+    /// SHMEM_COUNTERS, and --profile where not given)
+    #[arg(long = "counters", value_name = "NAME,...", value_parser = parsed(values::counters), help_heading = PROFILE)]
+    pub settings: Vec<Variable>,
+    /// write every call to a trace (default: pellucid-PROGRAM.trace; never overwritten); oshprof trace DIR converts it
+    /// (sets SHMEM_TRACE){n}
+    /// - DIR: --trace=DIR; behind a space it is the program where there is a command of that name
+    #[arg(
+        long, value_name = "DIR", value_parser = file(PathBuf::from), help_heading = PROFILE,
+        num_args = 0..=1, require_equals = true, default_missing_value = ""
+    )]
+    pub trace: Option<PathBuf>,
+    /// run no program: measure for a second what puts, gets and atomics take on this host, or with --hosts A,B between
+    /// two, and keep it for oshprof report --view rates; with -n N also what the algorithms of collectives take at N
+    /// PEs, for oshprof advise
+    #[arg(long, help_heading = PROFILE)]
+    pub calibrate: bool,
+
+    /// serve the job's metrics to Prometheus (default: 127.0.0.1:9745), until it has seen the last ones
+    /// (docs/metrics.md; sets SHMEM_METRICS, as do the others)
+    #[arg(
+        long = "metrics", value_name = "ADDR", value_parser = parsed(metrics::address), help_heading = METRICS,
+        num_args = 0..=1, require_equals = true, default_missing_value = ""
+    )]
+    pub metrics_serve: Option<String>,
+    /// write the metrics to FILE every 15 s, at snapshots and at the end, for node_exporter's textfile collector, which
+    /// reads names that end with .prom; %h in the name is the host
+    #[arg(long, value_name = "FILE", value_parser = string(), help_heading = METRICS)]
+    pub metrics_file: Option<String>,
+    /// send the metrics to a collector of OpenTelemetry or to a Pushgateway; otlp: where the OTEL_ variables say
+    #[arg(long, value_name = "URL|otlp", value_parser = parsed(metrics::target), help_heading = METRICS)]
+    pub metrics_push: Option<String>,
+    /// delete the job from the Pushgateway when it ends
+    #[arg(long, requires = "metrics_push", help_heading = METRICS)]
+    pub metrics_push_forget: bool,
+    /// serve a page for a browser that shows the job while it runs, on this host only
+    #[arg(long, help_heading = METRICS)]
+    pub dashboard: bool,
+
+    /// The program and its arguments.
+    #[arg(hide = true, value_name = "PROGRAM", trailing_var_arg = true, value_hint = ValueHint::CommandWithArguments)]
+    pub words: Vec<OsString>,
+
+    /// Number of PEs, at least 1.
+    #[arg(skip = 1_u32)]
+    pub pes: u32,
+    /// What a batch system has given, where neither option says which hosts.
+    #[arg(skip)]
+    pub allocation: Option<Allocation>,
+    /// What is profiled.
+    #[arg(skip = ProfileChoice::Silent)]
+    pub profile: ProfileChoice,
+    /// What becomes of metrics.
+    #[arg(skip)]
+    pub metrics: Destinations,
     /// The program, as given.
+    #[arg(skip)]
     pub program: OsString,
     /// Its arguments.
+    #[arg(skip)]
     pub args: Vec<OsString>,
 }
 
@@ -118,45 +255,6 @@ impl ProfileChoice {
     }
 }
 
-/// What is wrong with the arguments.
-#[derive(Debug, PartialEq, Eq)]
-pub enum UsageError {
-    /// No such option; the nearest one, where one is near.
-    Unknown { option: String, nearest: Option<&'static str> },
-    /// An option of another launcher, and what it is called here.
-    Foreign { option: String, answer: &'static str },
-    /// An option without its value.
-    MissingValue { option: &'static str, value: &'static str },
-    /// A value for an option that takes none.
-    UnwantedValue { option: &'static str, value: String },
-    /// A value that the option cannot use.
-    BadValue { option: &'static str, value: String, reason: String },
-    /// Options that exclude each other.
-    Conflict { a: &'static str, b: &'static str },
-    /// An option that is nothing without another one.
-    Alone { option: &'static str, needs: &'static str },
-    /// No program to run.
-    NoProgram,
-}
-
-impl fmt::Display for UsageError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unknown { option, nearest: Some(near) } => {
-                write!(f, "unknown option {option} (did you mean {near}?)")
-            }
-            Self::Unknown { option, nearest: None } => write!(f, "unknown option {option}"),
-            Self::Foreign { option, answer } => write!(f, "unknown option {option}: {answer}"),
-            Self::MissingValue { option, value } => write!(f, "option {option} needs a value: {option} {value}"),
-            Self::UnwantedValue { option, value } => write!(f, "option {option} takes no value, got {value:?}"),
-            Self::BadValue { option, value, reason } => write!(f, "option {option}: {value:?}: {reason}"),
-            Self::Conflict { a, b } => write!(f, "options {a} and {b} exclude each other"),
-            Self::Alone { option, needs } => write!(f, "option {option} needs {needs}"),
-            Self::NoProgram => f.write_str("no program given"),
-        }
-    }
-}
-
 impl Options {
     /// Takes over the directories for profile and trace that the environment names, as under other launchers; options
     /// come first.
@@ -175,255 +273,76 @@ impl Options {
     }
 }
 
-/// The next argument, where it is the directory of `--profile DIR` or `--trace DIR` and not the program: it is nothing
-/// to run, and what comes behind it is the program or one more option.
-fn next_directory(args: &mut (impl Iterator<Item = OsString> + Clone)) -> Option<OsString> {
-    let runs = |name: &OsStr| crate::program::locate(name).is_ok();
-    let mut ahead = args.clone();
-    let first = ahead.next().filter(|first| !first.as_bytes().starts_with(b"-") && !first.is_empty())?;
-    let second = ahead.next()?;
-    let is_directory = !runs(&first) && (second.as_bytes().starts_with(b"-") || runs(&second));
-    if is_directory { args.next() } else { None }
-}
-
-impl Default for Options {
-    fn default() -> Options {
-        Options {
-            pes: 1,
-            pes_given: false,
-            hosts: None,
-            hostfile: None,
-            allocation: None,
-            launch_agent: None,
-            ppn: None,
-            info: false,
-            exports: Vec::new(),
-            bind: Wanted::default(),
-            wdir: None,
-            output: None,
-            label: false,
-            timeout: None,
-            heap: None,
-            profile: ProfileChoice::Silent,
-            settings: Vec::new(),
-            profile_dir: None,
-            profile_cost: false,
-            calibrate: false,
-            trace: None,
-            metrics: Destinations::default(),
-            gdb: None,
-            check: false,
-            survive: false,
-            tools: Vec::new(),
-            tool_optional: false,
-            program: OsString::new(),
-            args: Vec::new(),
-        }
-    }
-}
-
 /// Whether these arguments are those of mpirun for several programs: `: -n 1 ./other`.
 fn has_second_program(args: &[OsString]) -> bool {
     let number = ["-n", "-np", "--np", "-c"];
     args.windows(2).any(|pair| pair[0] == ":" && number.iter().any(|option| pair[1] == *option))
 }
 
-/// Reads the arguments that follow the name of the launcher.
-pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Request, UsageError> {
-    let args: Vec<OsString> = args.into_iter().collect();
-    let mut args = args.into_iter().peekable();
-    let mut options = Options::default();
-    while let Some(arg) = args.next() {
-        if arg == "--" {
-            options.program = args.next().ok_or(UsageError::NoProgram)?;
-            break;
-        }
-        if !arg.as_bytes().starts_with(b"-") || arg == "-" {
-            options.program = arg;
-            break;
-        }
-        let (flag, name, attached) = find(&arg)?;
-        let value = match flag.value {
-            Value::None => match attached {
-                Some(value) => return Err(UsageError::UnwantedValue { option: name, value: lossy(&value) }),
-                None => OsString::new(),
-            },
-            Value::Required(value) => match attached.or_else(|| args.next()) {
-                Some(value) => value,
-                None => return Err(UsageError::MissingValue { option: name, value }),
-            },
-            Value::Optional(_) => attached
-                .or_else(|| args.next_if(|next| flag.id == Id::Profile && values::looks_like_level(next)))
-                .or_else(|| args.next_if(|next| flag.id == Id::Metrics && values::looks_like_address(next)))
-                .or_else(|| if matches!(flag.id, Id::Metrics | Id::Gdb) { None } else { next_directory(&mut args) })
-                .unwrap_or_default(),
-        };
-        match flag.id {
-            Id::Help => return Ok(Request::Help),
-            Id::Version => return Ok(Request::Version),
-            // In two words, as Hydra has it.
-            Id::Env => {
-                let missing = UsageError::MissingValue { option: name, value: "VAR VALUE" };
-                options.exports.push((value, Some(args.next().ok_or(missing)?)));
-            }
-            id => apply(&mut options, id, &value).map_err(|reason| UsageError::BadValue {
-                option: name,
-                value: lossy(&value),
-                reason,
-            })?,
-        }
+/// What the options come to together. Error: what is wrong with them.
+pub fn finish(mut options: Options, map_by: Option<MapBy>) -> Result<Request, String> {
+    let (command, given) = (std::mem::take(&mut options.words), std::mem::take(&mut options.profile_values));
+    let mut command = command.into_iter();
+    (options.program, options.args) = (command.next().unwrap_or_default(), command.collect());
+    for (profile, settings, directory) in given {
+        options.profile = profile;
+        options.settings.extend(settings);
+        options.profile_dir = directory.or(options.profile_dir.take());
     }
-    options.args = args.collect();
-    finish(options)
-}
-
-/// Checks that need all options at once.
-fn finish(mut options: Options) -> Result<Request, UsageError> {
+    if let Some(MapBy { ppn, cores }) = map_by {
+        options.ppn = ppn.or(options.ppn);
+        options.bind.cores = cores.or(options.bind.cores);
+    }
+    options.metrics = Destinations {
+        serve: options.metrics_serve.take(),
+        file: options.metrics_file.take(),
+        push: options.metrics_push.take(),
+        forget: options.metrics_push_forget,
+        page: options.dashboard,
+    };
     // PEs of each host, of which there is this one.
-    if let Some(ppn) =
-        options.ppn.filter(|_| !options.pes_given && options.hosts.is_none() && options.hostfile.is_none())
-    {
-        options.pes = ppn;
-    }
-    if options.hosts.is_some() && options.hostfile.is_some() {
-        return Err(UsageError::Conflict { a: "--hosts", b: "--hostfile" });
-    }
+    let ppn = options.ppn.filter(|_| options.hosts.is_none() && options.hostfile.is_none());
+    options.pes = options.pes_given.or(ppn).unwrap_or(1);
     if options.info {
         return Ok(Request::Info(Box::new(options)));
     }
     if options.calibrate {
         return match options.program.is_empty() {
             true => Ok(Request::Calibrate(Box::new(options))),
-            false => Err(UsageError::Conflict { a: "--calibrate", b: "a program" }),
+            false => Err("--calibrate and a program exclude each other".into()),
         };
     }
     if options.program.is_empty() {
-        return Err(UsageError::NoProgram);
+        return Err("no program given".into());
     }
     if has_second_program(&options.args) {
-        let answer = "a job has one program: a script that starts one or the other by PELLUCID_PE (docs/launchers.md)";
-        return Err(UsageError::Foreign { option: "`:`".to_owned(), answer });
+        return Err("`:`: a job has one program: a script that starts one or the other by PELLUCID_PE \
+                    (docs/launchers.md)"
+            .into());
     }
-    let Destinations { serve, file, push, forget, page } = &options.metrics;
-    if *forget && push.is_none() {
-        return Err(UsageError::Alone { option: "--metrics-push-forget", needs: "--metrics-push" });
-    }
-    let asked = [
-        (serve.is_some(), "--metrics"),
-        (file.is_some(), "--metrics-file"),
-        (push.is_some(), "--metrics-push"),
-        (*page, "--dashboard"),
-    ];
-    if let Some((_, b)) = asked.into_iter().find(|(asked, _)| *asked && options.profile == ProfileChoice::Off) {
-        return Err(UsageError::Conflict { a: "--profile off", b });
-    }
-    if options.trace.is_some() && options.profile == ProfileChoice::Off {
-        return Err(UsageError::Conflict { a: "--profile off", b: "--trace" });
-    }
-    if options.profile_cost && options.profile == ProfileChoice::Off {
-        return Err(UsageError::Conflict { a: "--profile off", b: "--profile-cost" });
-    }
-    let has_counters = options.settings.iter().any(|(name, _)| *name == "SHMEM_COUNTERS");
-    if options.profile_dir.is_some() || has_counters {
-        let b = if has_counters { "--counters" } else { "--profile-dir" };
-        match options.profile {
-            ProfileChoice::Off => return Err(UsageError::Conflict { a: "--profile off", b }),
-            ProfileChoice::Silent => options.profile = ProfileChoice::Level(1),
-            ProfileChoice::Level(_) => {}
-        }
+    let of_profile = of_profile(&options);
+    match (options.profile, of_profile) {
+        (ProfileChoice::Off, Some(option)) => return Err(format!("--profile off and {option} exclude each other")),
+        (ProfileChoice::Silent, Some("--counters" | "--profile-dir")) => options.profile = ProfileChoice::Level(1),
+        _ => {}
     }
     Ok(Request::Run(Box::new(options)))
 }
 
-/// Puts one option into effect. Error: what is wrong with the value.
-fn apply(options: &mut Options, id: Id, value: &OsStr) -> Result<(), String> {
-    match id {
-        Id::Pes => (options.pes, options.pes_given) = (values::pes(value)?, true),
-        Id::Hosts => options.hosts = Some(list::parse(values::text(value)?)?),
-        Id::Hostfile => options.hostfile = Some(values::path(value)?),
-        Id::LaunchAgent => options.launch_agent = Some(values::words(value)?),
-        Id::Ppn => options.ppn = Some(values::pes(value)?),
-        Id::Info => options.info = true,
-        Id::Export => options.exports.push(values::export(value)?),
-        Id::Bind => options.bind.bind = Some(Bind::parse(values::text(value)?)?),
-        Id::CoresPerPe => options.bind.cores = Some(values::count(value, "cores")?),
-        Id::MapBy => foreign::map_by(options, values::text(value)?)?,
-        Id::EnvList => {
-            for name in values::text(value)?.split(',') {
-                options.exports.push(values::export(OsStr::new(name))?);
-            }
-        }
-        Id::Wdir => options.wdir = Some(values::path(value)?),
-        Id::Output => options.output = Some(files::pattern(values::text(value)?)?),
-        Id::Label => options.label = true,
-        Id::Timeout => options.timeout = Some(values::seconds(value)?),
-        Id::Heap => options.heap = Some(values::size(value)?),
-        Id::Profile => {
-            let (profile, settings, directory) = values::profile(value)?;
-            options.profile = profile;
-            options.settings.extend(settings);
-            options.profile_dir = directory.or(options.profile_dir.take());
-        }
-        Id::Counters => options.settings.push(values::counters(value)?),
-        Id::ProfileCost => options.profile_cost = true,
-        Id::Calibrate => options.calibrate = true,
-        Id::ProfileDir => options.profile_dir = Some(values::path(value)?),
-        Id::Trace if value.is_empty() => options.trace = Some(PathBuf::new()),
-        Id::Trace => options.trace = Some(values::path(value)?),
-        Id::Metrics => options.metrics.serve = Some(metrics::address(value)?),
-        Id::MetricsFile => options.metrics.file = Some(values::text(value)?.to_owned()),
-        Id::MetricsPush => options.metrics.push = Some(metrics::target(value)?),
-        Id::MetricsPushForget => options.metrics.forget = true,
-        Id::Dashboard => options.metrics.page = true,
-        Id::Gdb => options.gdb = Some(debugger::pes(value)?),
-        Id::Check => options.check = true,
-        Id::Survive => options.survive = true,
-        Id::Tool => options.tools.push(values::tool(value)?),
-        Id::ToolOptional => options.tool_optional = true,
-        Id::Help | Id::Version | Id::Env | Id::Nothing => {}
-    }
-    Ok(())
-}
-
-/// The option that an argument names, the spelling used, and the value attached to it (`--name=value`, `-n4`).
-fn find(arg: &OsStr) -> Result<(&'static Flag, &'static str, Option<OsString>), UsageError> {
-    let bytes = arg.as_bytes();
-    let (head, tail) = match bytes.iter().position(|b| *b == b'=') {
-        Some(at) => (&bytes[..at], Some(OsString::from_vec(bytes[at + 1..].to_vec()))),
-        None => (bytes, None),
-    };
-    let names = || FLAGS.iter().flat_map(|flag| flag.names.iter().map(move |name| (flag, *name)));
-    let others = || foreign::ALIASES.iter().flat_map(|flag| flag.names.iter().map(move |name| (flag, *name)));
-    if let Some((flag, name)) = names().chain(others()).find(|(_, name)| name.as_bytes() == head) {
-        return Ok((flag, name, tail));
-    }
-    // `-n4`, `-np4`, `-xVAR=1`: the longest short name that the argument begins with.
-    let short = names()
-        .filter(|(flag, name)| {
-            !name.starts_with("--") && flag.value != Value::None && bytes.starts_with(name.as_bytes())
-        })
-        .filter(|(flag, name)| flag.id != Id::Pes || bytes[name.len()].is_ascii_digit())
-        .max_by_key(|(_, name)| name.len());
-    if let Some((flag, name)) = short {
-        return Ok((flag, name, Some(OsString::from_vec(bytes[name.len()..].to_vec()))));
-    }
-    // `-N2`
-    if let Some(count) = bytes.strip_prefix(b"-N").filter(|count| count.iter().all(u8::is_ascii_digit))
-        && let Some((flag, name)) = others().find(|(_, name)| *name == "-N")
-    {
-        return Ok((flag, name, Some(OsString::from_vec(count.to_vec()))));
-    }
-    let option = String::from_utf8_lossy(head).into_owned();
-    if let Some(answer) = foreign::answer(&option) {
-        return Err(UsageError::Foreign { option, answer });
-    }
-    // With one dash every letter is a word: nothing is near. Of two, `--labl` and `-label` are near `--label`.
-    let near = names().map(|(_, name)| name).filter(|n| n.len() > 3).min_by_key(|n| edit_distance(&option, n));
-    Err(UsageError::Unknown { nearest: near.filter(|n| option.len() > 3 && edit_distance(&option, n) <= 2), option })
-}
-
-fn lossy(value: &OsStr) -> String {
-    value.to_string_lossy().into_owned()
+/// An option that is nothing without a profile.
+fn of_profile(options: &Options) -> Option<&'static str> {
+    let Destinations { serve, file, push, page, .. } = &options.metrics;
+    let asked = [
+        (options.settings.iter().any(|(name, _)| *name == "SHMEM_COUNTERS"), "--counters"),
+        (options.profile_dir.is_some(), "--profile-dir"),
+        (serve.is_some(), "--metrics"),
+        (file.is_some(), "--metrics-file"),
+        (push.is_some(), "--metrics-push"),
+        (*page, "--dashboard"),
+        (options.trace.is_some(), "--trace"),
+        (options.profile_cost, "--profile-cost"),
+    ];
+    asked.into_iter().find(|(asked, _)| *asked).map(|(_, option)| option)
 }
 
 #[cfg(test)]

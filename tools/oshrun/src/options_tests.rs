@@ -1,6 +1,9 @@
 //! Arguments and what becomes of them.
 
 use super::*;
+use crate::bind::Bind;
+use crate::cli::parse;
+use pellucid_cli::Answer;
 
 fn run(args: &[&str]) -> Options {
     match parse(args.iter().map(OsString::from)) {
@@ -10,7 +13,10 @@ fn run(args: &[&str]) -> Options {
 }
 
 fn error(args: &[&str]) -> String {
-    parse(args.iter().map(OsString::from)).expect_err("accepted").to_string()
+    match parse(args.iter().map(OsString::from)) {
+        Err(Answer::Wrong(text)) => text,
+        other => panic!("{args:?}: {other:?}"),
+    }
 }
 
 #[test]
@@ -81,10 +87,8 @@ fn values() {
     let options = run(&["--tool", "b.so", "--tool-optional", "--tool=./a.so", "p"]);
     assert_eq!(options.tools, [PathBuf::from("b.so"), PathBuf::from("./a.so")]);
     assert!(options.tool_optional);
-    assert_eq!(
-        error(&["--tool", "a:b", "p"]),
-        "option --tool: \"a:b\": a name with a colon cannot be passed on in SHMEM_TOOLS"
-    );
+    let message = "invalid value 'a:b' for '--tool <FILE>': a name with a colon cannot be passed on in SHMEM_TOOLS";
+    assert!(error(&["--tool", "a:b", "p"]).starts_with(message));
 }
 
 #[test]
@@ -144,61 +148,96 @@ fn options_of_other_launchers_are_understood() {
 
 const TIMES: &str = "expected a time above 0: seconds, 500ms, 5s, 2m, 1h, 1:30 or 1:00:00";
 
+/// The beginning of what is said.
+fn says(args: &[&str], message: &str) {
+    let said = error(args);
+    assert!(said.starts_with(message), "{args:?}: {said}");
+    assert!(said.contains("try '--help'"), "{said}");
+}
+
 #[test]
-fn what_is_wrong_names_the_option_and_the_value() {
+fn a_wrong_value_is_told_with_its_option() {
+    for (args, option, reason) in [
+        (&["-n", "0", "p"][..], "'0' for '--np <N>'", "a job needs at least 1 PE"),
+        (&["-n", "-3", "p"], "'-3' for '--np <N>'", "a job needs at least 1 PE"),
+        (&["-np", "two", "p"], "'two' for '--np <N>'", "expected a whole number of PEs"),
+        (&["-n", "5000000000", "p"], "'5000000000' for '--np <N>'", "at most 1048576 PEs"),
+        (&["--bind", "sun", "p"], "'sun' for '--bind <WHERE>'", "expected core, numa, socket, none or list:CPUS,CPUS,"),
+        (&["--bind-to", "sun", "p"], "'sun' for '--bind <WHERE>'", "expected core"),
+        (&["--cores-per-pe", "0", "p"], "'0' for '--cores-per-pe <N>'", "expected a number of cores above 0"),
+        (
+            &["--map-by", "node", "p"],
+            "'node' for '--map-by <ppr:N:node>'",
+            "a host has consecutive PEs here: ppr:N:node",
+        ),
+        (&["--output", "out", "p"], "'out' for '--output <FILE>'", "expected %p in the name: a file a PE"),
+        (&["--timeout", "0", "p"], "'0' for '--timeout <TIME>'", TIMES),
+        (&["--timeout", "nan", "p"], "'nan' for '--timeout <TIME>'", TIMES),
+        (&["--timeout", "5x", "p"], "'5x' for '--timeout <TIME>'", TIMES),
+        (&["--timeout", "1:x", "p"], "'1:x' for '--timeout <TIME>'", TIMES),
+        (&["--timeout", "0:00", "p"], "'0:00' for '--timeout <TIME>'", TIMES),
+        (&["--heap", "1q", "p"], "'1q' for '--heap <SIZE>'", "unknown suffix: expected k, m, g or t"),
+        (&["--profile=10", "p"], "'10' for '--profile[=<LEVEL|off|DIR>]'", "expected off or a level from 0 to 1"),
+        (
+            &["--profile=high,sampling=1", "p"],
+            "'high,sampling=1' for '--profile",
+            "expected off or a level from 0 to 1",
+        ),
+        (&["-x", "=1", "p"], "'=1' for '-x <VAR[=VALUE]>'", "expected VAR or VAR=VALUE"),
+    ] {
+        says(args, &format!("invalid value {option}"));
+        assert!(error(args).contains(&format!(": {reason}")), "{}", error(args));
+    }
+}
+
+#[test]
+fn what_is_wrong_is_told_with_the_nearest_option() {
     for (args, message) in [
-        (&["-n", "0", "p"][..], "option -n: \"0\": a job needs at least 1 PE"),
-        (&["-n", "-3", "p"], "option -n: \"-3\": a job needs at least 1 PE"),
-        (&["-np", "two", "p"], "option -np: \"two\": expected a whole number of PEs"),
-        (&["-n", "5000000000", "p"], "option -n: \"5000000000\": at most 1048576 PEs"),
-        (&["-n"], "option -n needs a value: -n N"),
+        (&["-n"][..], "a value is required for '--np <N>' but none was supplied"),
         (&["-n", "2"], "no program given"),
         (&["--"], "no program given"),
         (&[], "no program given"),
         (&[""], "no program given"),
-        (&["--labl", "p"], "unknown option --labl (did you mean --label?)"),
-        (&["--zebra=3", "p"], "unknown option --zebra"),
-        (&["-nodes", "p"], "unknown option -nodes"),
-        (&["-Z", "p"], "unknown option -Z"),
-        (&["-label", "p"], "unknown option -label (did you mean --label?)"),
+        (
+            &["--labl", "p"],
+            "unexpected argument '--labl' found\n\n  tip: a similar argument exists: '--label'\n\nUsage: ",
+        ),
+        (&["--zebra=3", "p"], "unexpected argument '--zebra' found\n\nUsage: oshrun "),
+        (&["-zzz", "p"], "unexpected argument '--zzz' found\n\nUsage: "),
+        (&["-Z", "p"], "unexpected argument '-Z' found\n\nUsage: "),
         (
             &["-c", "2", "p"],
-            "unknown option -c: the number of PEs is -n N, and that of cores for each --cores-per-pe N",
+            "unexpected argument '-c' found\n\n  tip: the number of PEs is -n N, and that of cores for each --cores",
         ),
-        (&["--label=yes", "p"], "option --label takes no value, got \"yes\""),
-        (&["--bind", "sun", "p"], "option --bind: \"sun\": expected core, numa, socket, none or list:CPUS,CPUS,..."),
+        (&["-maxtime=2", "p"], "unexpected argument '--maxtime' found\n\n  tip: the longest time is --timeout TIME"),
+        (&["--label=yes", "p"], "unexpected value 'yes' for '--label' found; no more were expected"),
+        (&["-genv", "A"], "2 values required for '--genv <VAR> <VALUE>' but 1 was provided"),
+        (&["--profile", "off", "--profile-dir", "d", "p"], "--profile off and --profile-dir exclude each other"),
+        (&["--hosts", "a", "--hostfile", "f", "p"], "the argument '--hosts <LIST>' cannot be used with '--hostfile"),
         (
-            &["--bind-to", "sun", "p"],
-            "option --bind-to: \"sun\": expected core, numa, socket, none or list:CPUS,CPUS,...",
+            &["--metrics-push-forget", "--metrics", "p"],
+            "the following required arguments were not provided:\n  --metrics-push <URL|otlp>",
         ),
-        (&["--cores-per-pe", "0", "p"], "option --cores-per-pe: \"0\": expected a number of cores above 0"),
-        (
-            &["--map-by", "node", "p"],
-            "option --map-by: \"node\": a host has consecutive PEs here: ppr:N:node or --ppn N says how many",
-        ),
-        (&["--output", "out", "p"], "option --output: \"out\": expected %p in the name: a file a PE"),
-        (&["-genv", "A"], "option -genv needs a value: -genv VAR VALUE"),
-        (&["--timeout", "0", "p"], &format!("option --timeout: \"0\": {TIMES}")),
-        (&["--timeout", "nan", "p"], &format!("option --timeout: \"nan\": {TIMES}")),
-        (&["--timeout", "5x", "p"], &format!("option --timeout: \"5x\": {TIMES}")),
-        (&["--timeout", "1:x", "p"], &format!("option --timeout: \"1:x\": {TIMES}")),
-        (&["--timeout", "0:00", "p"], &format!("option --timeout: \"0:00\": {TIMES}")),
-        (&["--heap", "1q", "p"], "option --heap: \"1q\": unknown suffix: expected k, m, g or t"),
-        (&["--profile=10", "p"], "option --profile: \"10\": expected off or a level from 0 to 1"),
-        (
-            &["--profile=high,sampling=1", "p"],
-            "option --profile: \"high,sampling=1\": expected off or a level from 0 to 1",
-        ),
-        (
-            &["--profile", "off", "--profile-dir", "d", "p"],
-            "options --profile off and --profile-dir exclude each other",
-        ),
-        (&["--metrics-push-forget", "--metrics", "p"], "option --metrics-push-forget needs --metrics-push"),
-        (&["--metrics-file", "f", "--profile=off", "p"], "options --profile off and --metrics-file exclude each other"),
-        (&["-x", "=1", "p"], "option -x: \"=1\": expected VAR or VAR=VALUE"),
+        (&["--metrics-file", "f", "--profile=off", "p"], "--profile off and --metrics-file exclude each other"),
     ] {
-        assert_eq!(error(args), message, "{args:?}");
+        says(args, message);
     }
+}
+
+#[test]
+fn help_has_every_option_in_80_columns() {
+    let Err(Answer::Text(help)) = parse(["--help".into()]) else { panic!("no help") };
+    for option in crate::cli::command().get_arguments().filter(|option| !option.is_hide_set()) {
+        let long = option.get_long().map_or_else(|| "-x <VAR".to_owned(), |long| format!("--{long}"));
+        assert!(help.contains(&long), "{long}");
+    }
+    assert!(help.contains("list:CPUS") && help.contains("\n\nExit status: that of the first PE"), "{help}");
+    assert!(help.lines().all(|line| line.chars().count() <= 80), "{help}");
+    shown_command().debug_assert();
+}
+
+fn shown_command() -> clap::Command {
+    pellucid_cli::shown(crate::cli::with_foreign())
 }
 
 #[test]

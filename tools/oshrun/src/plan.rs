@@ -135,7 +135,8 @@ pub fn rank_variables(pe: u32, place: usize) -> [(&'static str, String); 4] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::options::{Request, parse};
+    use crate::cli::parse;
+    use crate::options::Request;
 
     fn environment(args: &[&str]) -> Vec<(String, String)> {
         let Ok(Request::Run(options)) = parse(args.iter().chain(&["p"]).map(OsString::from)) else {

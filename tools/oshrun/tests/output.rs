@@ -157,6 +157,6 @@ fn everything_written_before_a_death_comes_before_its_report() {
 fn help_and_version() {
     let help = oshrun(&["--help"]);
     assert_eq!((help.status, help.err.as_str()), (0, ""));
-    assert!(help.out.contains("--profile-dir DIR"));
+    assert!(help.out.contains("--profile-dir <DIR>"));
     assert!(oshrun(&["--version"]).out.contains("OpenSHMEM 1.6"));
 }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use clap::Args;
 use pellucid_profile::file::Directory;
 use pellucid_profile::merge::Merged;
 use pellucid_profile::model::{Job, JobIdentity};
@@ -15,19 +16,31 @@ use crate::metrics::series::Memory;
 use crate::metrics::{openmetrics, otlp, text};
 use crate::say::{complain, page};
 
-/// `oshprof metrics`.
-#[derive(Debug, PartialEq, Eq)]
+/// print metrics of a profile, for Prometheus
+///
+/// Prints the metrics of the profile in DIR, which `oshrun --profile` wrote (docs/metrics.md lists them).
+#[derive(Debug, PartialEq, Eq, Args)]
+#[command(after_help = "Exit status: 0 all was read, 1 something could not be read, 2 wrong usage.")]
 pub struct Request {
-    /// Directory of the profile.
+    /// directory of the profile
+    #[arg(value_name = "DIR")]
     pub dir: PathBuf,
-    /// How they are printed.
+    /// how they are printed
+    #[arg(long, value_parser = pellucid_cli::Words::<Format>::all(), default_value = "prometheus")]
     pub format: Format,
-    /// Label `job_id`.
+    /// label job_id (default: the one that the job had)
+    #[arg(long, value_name = "ID", value_parser = pellucid_cli::string())]
     pub job_id: Option<String>,
 }
 
-/// Prints them. What cannot be read of the profile is named on standard error.
-pub fn run(request: &Request) -> ExitCode {
+impl Request {
+    /// Prints them. What cannot be read of the profile is named on standard error.
+    pub fn run(&self) -> ExitCode {
+        run(self)
+    }
+}
+
+fn run(request: &Request) -> ExitCode {
     let directory = match Directory::open(&request.dir) {
         Ok(directory) => directory,
         Err(error) => {

@@ -41,7 +41,7 @@ pub use text::text;
 pub use units::{
     bytes as shown_bytes, cores as shown_cores, count as shown_count, date as shown_date, time as shown_time,
 };
-pub use view::{ALL, Bars, Chart, VIEWS, View, grids, line, place, view_help, view_names, whole_views};
+pub use view::{ALL, Bars, Chart, VIEWS, View, grids, line, listed_views, place, whole_views};
 pub(crate) use view::{CALL_SITES, CAUSES, LateLine, Regions, is_strided, late_by_line, located};
 
 use crate::file;

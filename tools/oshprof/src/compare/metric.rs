@@ -81,6 +81,12 @@ pub fn values(run: &Run) -> BTreeMap<String, f64> {
 /// Metrics that decide unless others are named.
 pub const PRIMARY: [&str; 3] = ["run", "library", "waiting"];
 
+/// The name of a metric that may decide.
+pub fn primary(name: &str) -> Result<String, String> {
+    let is_known = PRIMARY.contains(&name) || name.strip_prefix("region:").is_some_and(|region| !region.is_empty());
+    is_known.then(|| name.to_owned()).ok_or_else(|| "there are: run, library, waiting, region:NAME".to_owned())
+}
+
 /// By how much a run of `whole` nanoseconds gets longer where a part of it takes `new` in place of `base`: the
 /// logarithm of the ratio.
 pub fn added(base: f64, new: f64, whole: f64) -> f64 {

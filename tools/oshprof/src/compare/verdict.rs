@@ -2,6 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use clap::{Args, ValueEnum};
+use pellucid_cli::{Words, text};
+
 use super::accept::{self, Accept};
 use super::cause::{self, Causes};
 use super::counts::{self, Change, Counts, Effect};
@@ -19,14 +22,14 @@ pub const REGRESSION: u8 = 3;
 pub const NOT_COMPARABLE: u8 = 4;
 
 /// What a changed count means to the verdict.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum CountsMode {
-    /// More calls or bytes are a regression.
+    /// a regression
     #[default]
     Fail,
-    /// They are told.
+    /// a remark
     Warn,
-    /// They are not compared.
+    /// not looked at
     Off,
 }
 
@@ -76,24 +79,44 @@ impl Verdict {
 }
 
 /// How to compare.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Args)]
 pub struct Rules {
-    /// What changed counts mean.
+    /// what more calls or bytes are
+    #[arg(long, value_name = "HOW", value_parser = Words::<CountsMode>::all(), default_value = "fail")]
     pub counts: CountsMode,
-    /// Whether counts that vary from run to run may fail as well.
+    /// counts that vary from run to run may fail as well
+    #[arg(long)]
     pub varying: bool,
     /// Whether jobs of different numbers of PEs are compared, by PE.
+    #[arg(skip)]
     pub scale: bool,
-    /// Whether arguments may differ.
+    /// compare although the arguments of the programs differ
+    #[arg(long)]
     pub any_arguments: bool,
-    /// Whether not to know is a failure.
+    /// not to know is a failure
+    #[arg(long)]
     pub strict: bool,
-    /// The least effect that matters: a share.
+    /// least effect on time that matters
+    #[arg(long, value_name = "P", value_parser = text(share), default_value = "2%")]
     pub min_effect: f64,
-    /// Metrics that decide.
+    /// what decides on time: run, library, waiting, region:NAME (repeat for several; default: the first three)
+    #[arg(
+        long = "metric", value_name = "M", value_parser = text(metric::primary),
+        default_values = metric::PRIMARY, hide_default_value = true
+    )]
     pub primary: Vec<String>,
     /// Changes that are accepted.
+    #[arg(skip)]
     pub accepts: Vec<Accept>,
+}
+
+/// `2%` or `0.02`.
+fn share(text: &str) -> Result<f64, String> {
+    let number = match text.trim().strip_suffix('%') {
+        Some(percent) => percent.trim().parse::<f64>().ok().map(|value| value / 100.0),
+        None => text.trim().parse().ok(),
+    };
+    number.filter(|value| (0.0..1.0).contains(value)).ok_or_else(|| "expected a share such as 2% or 0.02".to_owned())
 }
 
 impl Default for Rules {

@@ -24,7 +24,7 @@ use crate::resolve::Resolver;
 const RUNS: usize = 2;
 
 pub(super) fn run(request: &Request, baseline: &OsStr) -> Result<ExitCode, Failure> {
-    let line = request.new.as_deref().unwrap_or_default();
+    let line = request.new_command().unwrap_or_default();
     let (folder, branch) = parts(baseline);
     let branch = branch.as_deref();
     let store = Store::open(folder).map_err(Failure::Other)?;

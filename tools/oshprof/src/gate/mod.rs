@@ -20,10 +20,9 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use lexopt::{Arg, Parser, ValueExt};
-use pellucid_profile::text::with_our_quotes;
+use clap::{Args, ValueHint};
+use pellucid_cli::{string, text};
 
-use crate::args;
 use crate::compare::metric;
 use crate::compare::place::Places;
 use crate::compare::run::Run;
@@ -35,117 +34,76 @@ use crate::stats::sequence;
 use crate::{FAILED, USAGE, emit};
 use command::{Failure, Program};
 
-const HELP: &str = "\
-usage: oshprof gate [options] --base CMD --new CMD
-       oshprof gate [options] --baseline STORE[:BRANCH] CMD
-
-Runs both commands (as `oshrun -n 8 ./program`) in pairs, each with a profile,
-and compares: communication exactly, times by a test of the pairs. It looks
-after 10, 14, 20, 28 and 40 pairs and stops when it knows. With --baseline the
-command is run twice and compared with what `oshprof history add` kept; STORE is
-a directory.
-
-  --base CMD, --new CMD  what to run, as the shell takes it
-  --pairs A..B           at least and at most so many pairs (default 10..40; 12
-                         or more can find it slower)
-  --calibrate            run the base against itself: how loud is this machine,
-                         and what can be seen on it
-  --suite NAME           with --baseline: what was added by this name (default:
-                         program, PEs and arguments)
-  --keep DIR             keep the profiles
-  --seed N               order of the pairs (default 1)
-  --limit S              end a run after so many seconds (default 600)
-  -h, --help             this text
-
-As of oshprof diff:
-  --json, --markdown, --varying, --any-arguments, --strict
-  --html FILE, --junit FILE, --accept FILE
-  --counts fail|warn|off
-  --min-effect P
-  --metric M
-  --id NAME
-
-Exit status: 0 no regression, 1 a run failed, 2 wrong usage, 3 regression, 4 not
-comparable (with --strict: or inconclusive).
-";
+// Not as documentation: that of what is flattened would take its place.
+const ABOUT: &str = "run two versions in pairs: is one worse?";
+const LONG: &str = "\
+Runs both commands (as `oshrun -n 8 ./program`) in pairs, each with a profile, and compares: communication exactly, \
+    times by a test of the pairs. It looks after 10, 14, 20, 28 and 40 pairs and stops when it knows. With --baseline \
+    the command is run twice and compared with what `oshprof history add` kept; STORE is a directory.";
+const END: &str = "\
+Exit status: 0 no regression, 1 a run failed, 2 wrong usage, 3 regression, 4 not comparable (with --strict: or \
+    inconclusive).";
 
 /// `oshprof gate`.
-#[derive(Debug)]
+#[derive(Debug, Args)]
+#[command(about = ABOUT, long_about = LONG, after_help = END)]
+#[command(override_usage = "oshprof gate [OPTIONS] --base CMD --new CMD
+       oshprof gate [OPTIONS] --baseline STORE[:BRANCH] CMD")]
 pub struct Request {
+    /// what to run, as the shell takes it
+    #[arg(long, value_name = "CMD", value_parser = string())]
     base: Option<String>,
+    /// what to compare it with
+    #[arg(long, value_name = "CMD", value_parser = string())]
     new: Option<String>,
+    /// what to run and compare with the store, as the shell takes it
+    #[arg(value_name = "CMD", value_parser = string(), conflicts_with = "new", value_hint = ValueHint::Other)]
+    command: Option<String>,
+    /// a history to compare with
+    #[arg(long, value_name = "STORE", value_hint = ValueHint::DirPath)]
     baseline: Option<OsString>,
-    suite: Option<String>,
+    /// at least and at most so many pairs (12 or more can find it slower)
+    #[arg(long, value_name = "A..B", value_parser = text(pairs), default_value = "10..40")]
     pairs: (usize, usize),
+    /// run the base against itself: how loud is this machine, and what can be seen on it
+    #[arg(long)]
     calibrate: bool,
+    /// with --baseline: what was added by this name (default: program, PEs and arguments)
+    #[arg(long, value_name = "NAME", value_parser = string(), requires = "baseline")]
+    suite: Option<String>,
+    /// keep the profiles
+    #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
+    /// order of the pairs
+    #[arg(long, value_name = "N", value_parser = text(number), default_value = "1")]
     seed: u64,
+    /// end a run after so many seconds
+    #[arg(long, value_name = "S", value_parser = text(number), default_value = "600")]
     limit: u64,
+    #[command(flatten, next_help_heading = "As of oshprof diff")]
     options: Options,
 }
 
-/// Understands the rest of the command line.
-///
-/// # Errors
-/// A message that names the argument.
-pub fn parse(mut parser: Parser) -> Result<args::Command, String> {
-    let mut request = Request {
-        base: None,
-        new: None,
-        baseline: None,
-        suite: None,
-        pairs: (metric::FEWEST, 40),
-        calibrate: false,
-        keep: None,
-        seed: 1,
-        limit: 600,
-        options: Options::default(),
-    };
-    while let Some(arg) = parser.next().map_err(|error| with_our_quotes(&error))? {
-        let name = match arg {
-            Arg::Short('h') => return Ok(args::Command::Help(HELP)),
-            Arg::Long(name) => name.to_owned(),
-            Arg::Value(command) if request.new.is_none() => {
-                request.new = Some(command.string().map_err(|error| format!("gate: {error}"))?);
-                continue;
-            }
-            other => return Err(format!("gate: {}", with_our_quotes(&other.unexpected()))),
-        };
-        // Names of files may be anything.
-        let mut raw = || parser.value().map_err(|_| format!("gate: --{name} needs a value"));
-        let mut value = || raw()?.string().map_err(|error| format!("gate: --{name}: {error}"));
-        match name.as_str() {
-            "help" => return Ok(args::Command::Help(HELP)),
-            "base" => request.base = Some(value()?),
-            "new" => request.new = Some(value()?),
-            "baseline" => request.baseline = Some(raw()?),
-            "suite" => request.suite = Some(value()?),
-            "pairs" => request.pairs = pairs(&value()?)?,
-            "calibrate" => request.calibrate = true,
-            "keep" => request.keep = Some(raw()?.into()),
-            "seed" => request.seed = number(&name, &value()?)?,
-            "limit" => request.limit = number(&name, &value()?)?,
-            _ if request.options.take("gate", &name, &mut parser)? => {}
-            _ => return Err(format!("gate: invalid option `--{name}`")),
+impl Request {
+    /// Whether all that was asked for can be done.
+    ///
+    /// # Errors
+    /// What cannot.
+    pub fn check(&self) -> Result<(), String> {
+        match (self.base.is_some(), self.new_command().is_some(), self.baseline.is_some(), self.calibrate) {
+            (true, true, false, false) | (true, _, false, true) | (false, true, true, false) => self.options.check(),
+            _ => Err("needs --base CMD and --new CMD, or --calibrate --base CMD, or --baseline STORE CMD".to_owned()),
         }
     }
-    match (&request.base, &request.new, &request.baseline, request.calibrate) {
-        (Some(_), Some(_), None, false) | (Some(_), _, None, true) | (None, Some(_), Some(_), false) => {}
-        _ => {
-            return Err(
-                "gate: needs --base CMD and --new CMD, or --calibrate --base CMD, or --baseline STORE CMD".to_owned()
-            );
-        }
+
+    /// The command of the new version.
+    fn new_command(&self) -> Option<&str> {
+        self.new.as_deref().or(self.command.as_deref())
     }
-    if request.suite.is_some() && request.baseline.is_none() {
-        return Err("gate: --suite is for --baseline".to_owned());
-    }
-    request.options.check("gate")?;
-    Ok(args::Command::Gate(request))
 }
 
-fn number(name: &str, text: &str) -> Result<u64, String> {
-    text.parse().map_err(|_| format!("gate: --{name} `{text}` is no number"))
+fn number(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| "expected a number".to_owned())
 }
 
 /// `10..40`, or one number for both.
@@ -154,9 +112,7 @@ fn pairs(text: &str) -> Result<(usize, usize), String> {
     let number = |part: &str| part.trim().parse::<usize>().ok();
     match (number(least), number(most)) {
         (Some(a), Some(b)) if a <= b && (metric::FEWEST..=1000).contains(&b) => Ok((a.max(metric::FEWEST), b)),
-        _ => Err(format!(
-            "gate: --pairs `{text}` is not A..B with 10 to 1000 pairs (fewer rule out nothing; slower takes 12)"
-        )),
+        _ => Err("expected A..B with 10 to 1000 pairs (fewer rule out nothing; slower takes 12)".to_owned()),
     }
 }
 
@@ -182,7 +138,7 @@ pub fn run(mut request: Request) -> ExitCode {
 }
 
 fn both(request: &Request) -> Result<ExitCode, Failure> {
-    let (base, new) = (request.base.as_deref().unwrap_or_default(), request.new.as_deref().unwrap_or_default());
+    let (base, new) = (request.base.as_deref().unwrap_or_default(), request.new_command().unwrap_or_default());
     let facts = machine::facts();
     let mut runner = Runner::new(request, base, new)?;
     // The first pair reads the programs from disk: it is dropped.

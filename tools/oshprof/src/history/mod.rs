@@ -15,10 +15,10 @@ mod together;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use lexopt::{Arg, Parser, ValueExt};
-use pellucid_profile::text::{visible, visible_path, with_our_quotes};
+use clap::{Args, ValueEnum};
+use pellucid_cli::{Words, text};
+use pellucid_profile::text::{visible, visible_path};
 
-use crate::args::Command;
 use crate::compare::place::Places;
 use crate::compare::run::Run;
 use crate::compare::verdict::REGRESSION;
@@ -28,155 +28,118 @@ use crate::{FAILED, print};
 use pellucid_profile::report::{shown_text, shown_time};
 use store::{RunMetadata, Store};
 
-const HELP: &str = "\
-usage: oshprof history add DIR... --commit SHA [--store S] [options]
-       oshprof history list [--store S] [--branch NAME] [--json]
-       oshprof history check [--store S] [--branch NAME] [--json] [--last N]
-       oshprof history plot FILE [--store S] [--branch NAME]
+const OF_ADD: &str = "add";
+const OF_OTHERS: &str = "list, check";
 
-Keeps what profiles say, commit by commit, in the directory S (default:
-.pellucid-history), which may be part of a repository.
-
-  add    adds the profiles in DIR..., which are runs of one program (two tell
-         what varies from run to run); runs of one suite and branch are a series
-  list   one line a run
-  check  which commit changed communication (exactly) or times (change points,
-         by a permutation test)
-  plot   writes a page for a browser (-: to standard output)
-
-  --store DIR     the store S
-  --branch NAME   add: where the commit is; list, check, plot: only the runs of
-                  this branch
-  -h, --help      this text
-
-add:
-  --commit SHA    of the program that was run
-  --parent SHA    the commit before it: it comes first, whatever the times are
-  --time SECONDS  when, since 1970 (default: now)
-  --suite NAME    what the runs are compared with (default: program, PEs and
-                  arguments)
-  --no-times      counts only: for a baseline in a repository
-
-list, check:
-  --json          for scripts
-  --last N        check: only what the last N commits of a series brought is a
-                  failure, on whatever machine they ran (default 10)
-
-Exit status: 0 no regression, 1 something could not be read or written, 2 wrong
-usage, 3 check: a regression.
-";
+// Not as documentation: that of what is flattened would take its place.
+const ABOUT: &str = "find the commit that changed a program";
+const LONG: &str = "Keeps what profiles say, commit by commit, in a directory, which may be part of a repository.";
+const END: &str = "\
+Exit status: 0 no regression, 1 something could not be read or written, 2 wrong usage, 3 check: a regression.";
 
 /// `oshprof history`.
-#[derive(Debug)]
+#[derive(Debug, Args)]
+#[command(about = ABOUT, long_about = LONG, after_help = END)]
+#[command(override_usage = "oshprof history add DIR... --commit SHA [OPTIONS]
+       oshprof history list [OPTIONS]
+       oshprof history check [OPTIONS]
+       oshprof history plot FILE [OPTIONS]")]
 pub struct Request {
+    /// what to do
+    #[arg(value_parser = Words::<Action>::all())]
     action: Action,
+    /// profiles to add; the page to write (-: to standard output)
+    #[arg(value_name = "DIR|FILE")]
+    files: Vec<PathBuf>,
+    /// where it is kept
+    #[arg(long, value_name = "DIR", default_value = ".pellucid-history")]
     store: PathBuf,
-    /// Of which only the runs are looked at.
-    branch: Option<String>,
+    #[command(flatten)]
+    facts: RunMetadata,
+    /// for scripts
+    #[arg(long, help_heading = OF_OTHERS)]
     json: bool,
+    /// check: only what the last N commits of a series brought is a failure, on whatever machine they ran
+    #[arg(long, value_name = "N", value_parser = text(number), default_value = "10", help_heading = OF_OTHERS)]
+    last: u64,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Action {
-    Add(Vec<PathBuf>, RunMetadata),
+    /// adds the profiles in DIR..., which are runs of one program (two tell what varies from run to run); runs of one
+    /// suite and branch are a series
+    Add,
+    /// one line a run
     List,
-    Check(usize),
-    Plot(Destination),
+    /// which commit changed communication (exactly) or times (change points, by a permutation test)
+    Check,
+    /// writes a page for a browser
+    Plot,
 }
 
-/// Understands the rest of the command line.
-///
-/// # Errors
-/// A message that names the argument.
-pub fn parse(mut parser: Parser) -> Result<Command, String> {
-    let (mut words, mut store, mut json, mut last) = (Vec::new(), PathBuf::from(".pellucid-history"), false, 10);
-    let mut facts = RunMetadata::default();
-    while let Some(arg) = parser.next().map_err(|error| with_our_quotes(&error))? {
-        let name = match arg {
-            Arg::Short('h') => return Ok(Command::Help(HELP)),
-            Arg::Value(word) => {
-                words.push(word);
-                continue;
+impl Request {
+    /// Whether all that was asked for can be done.
+    ///
+    /// # Errors
+    /// What cannot.
+    pub fn check(&self) -> Result<(), String> {
+        match (self.action, self.files.as_slice()) {
+            (Action::Add, []) => Err("add: the directory of the profile is missing".to_owned()),
+            (Action::Add, _) if self.facts.commit.is_empty() => Err("add: --commit SHA is missing".to_owned()),
+            (Action::Add, _) if self.facts.commit == self.facts.parent => {
+                Err(format!("add: --parent `{}` is the commit itself", self.facts.parent))
             }
-            Arg::Long(name) => name.to_owned(),
-            other => return Err(format!("history: {}", with_our_quotes(&other.unexpected()))),
-        };
-        let mut raw = || parser.value().map_err(|_| format!("history: --{name} needs a value"));
-        let number = |text: &str| text.parse::<u64>().map_err(|_| format!("history: --{name} `{text}` is no number"));
-        let mut value = || raw()?.string().map_err(|error| format!("history: --{name}: {error}"));
-        match name.as_str() {
-            "help" => return Ok(Command::Help(HELP)),
-            "store" => store = raw()?.into(),
-            "json" => json = true,
-            "commit" => facts.commit = commit("commit", value()?)?,
-            "parent" => facts.parent = commit("parent", value()?)?,
-            "branch" => facts.branch = value()?,
-            "suite" => facts.suite = Some(suite(value()?)?),
-            "time" => facts.time = Some(seconds(number(&value()?)?)?),
-            "no-times" => facts.no_times = true,
-            "last" => last = number(&value()?)? as usize,
-            _ => return Err(format!("history: invalid option `--{name}`")),
+            (Action::List | Action::Check, [file, ..]) => Err(format!("`{}` is too many", file.display())),
+            (Action::Plot, [] | [_, _, ..]) => Err("plot: one file to write is needed".to_owned()),
+            _ => Ok(()),
         }
     }
-    let branch = Some(facts.branch.clone()).filter(|branch| !branch.is_empty());
-    let mut words = words.into_iter();
-    let action = words.next().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
-    let rest: Vec<PathBuf> = words.map(PathBuf::from).collect();
-    let action = match (action.as_str(), rest.as_slice()) {
-        ("add", []) => return Err("history add: the directory of the profile is missing".to_owned()),
-        ("add", _) if facts.commit.is_empty() => return Err("history add: --commit SHA is missing".to_owned()),
-        ("add", _) if facts.commit == facts.parent => {
-            return Err(format!("history add: --parent `{}` is the commit itself", facts.parent));
-        }
-        ("add", _) => Action::Add(rest, facts),
-        ("list", []) => Action::List,
-        ("check", []) => Action::Check(last),
-        ("plot", [file]) => Action::Plot(Destination::new(file.clone())),
-        ("plot", _) => return Err("history plot: one file to write is needed".to_owned()),
-        ("list" | "check", [word, ..]) => return Err(format!("history {action}: `{}` is too many", word.display())),
-        (other, _) => return Err(format!("history: `{other}` is unknown; there are: add, list, check, plot")),
-    };
-    Ok(Command::History(Request { action, store, branch, json }))
+}
+
+fn number(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| "expected a number".to_owned())
 }
 
 /// A name of a commit; an empty one is none.
-fn commit(option: &str, name: String) -> Result<String, String> {
+fn commit(name: &str) -> Result<String, String> {
     if name.chars().any(|c| c.is_whitespace() || c.is_control()) {
-        return Err(format!("history: --{option} `{}` is no commit: it has a blank", visible(&name)));
+        return Err(format!("`{}` is no commit: it has a blank", visible(name)));
     }
-    Ok(name)
+    Ok(name.to_owned())
 }
 
 /// A name of a series.
-fn suite(name: String) -> Result<String, String> {
+fn suite(name: &str) -> Result<String, String> {
     if name.trim().is_empty() {
-        return Err("history: --suite needs a name: without the option it is program, PEs and arguments".to_owned());
+        return Err("expected a name: without the option it is program, PEs and arguments".to_owned());
     }
-    Ok(name)
+    Ok(name.to_owned())
 }
 
 /// The last second of the year 9999.
 const LAST: u64 = 253_402_300_799;
 
 /// A time; milliseconds would be one far behind that of all other runs.
-fn seconds(time: u64) -> Result<u64, String> {
+fn seconds(time: &str) -> Result<u64, String> {
+    let time = number(time)?;
     if time > LAST {
-        return Err(format!("history: --time {time} is not in seconds since 1970: that is after the year 9999"));
+        return Err(format!("{time} is not in seconds since 1970: that is after the year 9999"));
     }
     Ok(time)
 }
 
 /// Does it.
 pub fn run(request: &Request) -> ExitCode {
-    let result = match &request.action {
-        Action::Add(dirs, facts) => add(request, dirs, facts),
+    let result = match request.action {
+        Action::Add => add(request, &request.files, &request.facts),
         Action::List => of_store(request, |_, entries| list(entries, request.json)),
-        Action::Check(last) => of_store(request, |store, entries| {
+        Action::Check => of_store(request, |store, entries| {
             some(request, entries)?;
-            check_all(store, entries, *last, request.json)
+            check_all(store, entries, request.last as usize, request.json)
         }),
-        Action::Plot(to) => of_store(request, |store, entries| {
+        Action::Plot => of_store(request, |store, entries| {
             some(request, entries)?;
+            let to = Destination::new(request.files[0].as_path());
             Ok(to.write(&plot::page(store, entries)?))
         }),
     };
@@ -201,7 +164,8 @@ fn of_store(
     act: impl FnOnce(&Store, &[store::Entry]) -> Result<ExitCode, String>,
 ) -> Result<ExitCode, String> {
     let store = Store::open(&request.store)?;
-    let entries = store.all(request.branch.as_deref())?;
+    let branch = Some(request.facts.branch.as_str()).filter(|branch| !branch.is_empty());
+    let entries = store.all(branch)?;
     act(&store, &entries)
 }
 

@@ -19,112 +19,69 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use lexopt::{Arg, Parser, ValueExt};
+use clap::{Args, ValueEnum};
+use pellucid_cli::{Words, file, string};
 use pellucid_profile::file::ReadError;
 use pellucid_profile::output::{OutputFile, no_room};
-use pellucid_profile::text::with_our_quotes;
 use pellucid_profile::trace::read::Trace;
 
-use crate::args::Command;
 use crate::destination::Destination;
 
-const HELP: &str = "\
-usage: oshprof trace DIR [--to FORMAT] [options]
-
-Says what is in the trace in DIR, which `oshrun --trace` wrote: PEs, events and
-what is missing of them, regions, longest waits. With --to, converts it.
-
-  --to FORMAT      chrome: JSON for chrome://tracing and ui.perfetto.dev
-                   perfetto: protobuf for ui.perfetto.dev and trace_processor;
-                   smaller than JSON
-                   otlp: OpenTelemetry spans, to --endpoint, or with -o to a
-                   file of JSON lines
-                   csv: a line an event
-                   otf2: archive for Vampir, Score-P's tools and the Python
-                   package otf2; needs libotf2 3 and -o DIR, a new directory
-                   waits: a table of who ended whose waits; waits-json: the same
-                   for programs
-  -o FILE          write to FILE instead of standard output (-, too)
-  --endpoint URL   where to send spans: http only, /v1/traces is appended where
-                   URL has no path
-                   (default: OTEL_EXPORTER_OTLP_ENDPOINT or
-                   http://localhost:4318)
-  -h, --help       this text
-
-Exit status: 0 all was read and written, 1 something could not be (the rest is
-converted), 2 wrong usage.
-";
-
-/// `oshprof trace`.
-#[derive(Debug, PartialEq, Eq)]
+/// sum up a trace, convert it
+///
+/// Says what is in the trace in DIR, which `oshrun --trace` wrote: PEs, events and what is missing of them, regions,
+/// longest waits. With --to, converts it.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Exit status: 0 all was read and written, 1 something could not be (the rest is converted), 2 wrong usage.")]
 pub struct Request {
+    /// directory of the trace
+    #[arg(value_name = "DIR")]
     dir: PathBuf,
-    /// `None`: say what is in it.
+    /// what to convert it to
+    #[arg(long = "to", value_parser = Words::<Format>::all())]
     format: Option<Format>,
+    /// write there instead of standard output (-, too)
+    #[arg(short, value_name = "FILE", value_parser = file(Destination::new), requires = "format")]
     output: Option<Destination>,
+    /// where to send spans: http only, /v1/traces is appended where URL has no path (default:
+    /// OTEL_EXPORTER_OTLP_ENDPOINT or http://localhost:4318)
+    #[arg(long, value_name = "URL", value_parser = string())]
     endpoint: Option<String>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Format {
+    /// JSON for chrome://tracing and ui.perfetto.dev
     Chrome,
+    /// protobuf for ui.perfetto.dev and trace_processor; smaller than JSON
     Perfetto,
+    /// OpenTelemetry spans, to --endpoint, or with -o to a file of JSON lines
     Otlp,
+    /// a line an event
     Csv,
+    /// archive for Vampir, Score-P's tools and the Python package otf2; needs libotf2 3 and -o DIR, a new directory
     Otf2,
+    /// a table of who ended whose waits
     Waits,
+    /// the same for programs
     WaitsJson,
 }
 
-const FORMATS: [(&str, Format); 7] = [
-    ("chrome", Format::Chrome),
-    ("perfetto", Format::Perfetto),
-    ("otlp", Format::Otlp),
-    ("csv", Format::Csv),
-    ("otf2", Format::Otf2),
-    ("waits", Format::Waits),
-    ("waits-json", Format::WaitsJson),
-];
-
-/// Understands what follows `trace`.
-pub fn parse(mut parser: Parser) -> Result<Command, String> {
-    let (mut dir, mut format, mut output, mut endpoint) = (None, None, None, None);
-    while let Some(arg) = parser.next().map_err(|error| with_our_quotes(&error))? {
-        match arg {
-            Arg::Short('h') | Arg::Long("help") => return Ok(Command::Help(HELP)),
-            Arg::Long("to") => {
-                let name = text(&mut parser, "--to")?;
-                let found = FORMATS.iter().find(|(known, _)| *known == name);
-                format = Some(found.map(|&(_, format)| format).ok_or_else(|| {
-                    let names: Vec<&str> = FORMATS.iter().map(|&(name, _)| name).collect();
-                    format!("trace: --to `{name}` is unknown; there are: {}", names.join(", "))
-                })?);
-            }
-            Arg::Long("endpoint") => endpoint = Some(text(&mut parser, "--endpoint")?),
-            Arg::Short('o') => {
-                output = Some(Destination::new(parser.value().map_err(|_| "trace: -o needs a file")?));
-            }
-            Arg::Value(value) if dir.is_none() => dir = Some(PathBuf::from(value)),
-            Arg::Value(value) => return Err(format!("trace: `{}` is too many", value.to_string_lossy())),
-            other => return Err(format!("trace: {}", with_our_quotes(&other.unexpected()))),
+impl Request {
+    /// Whether all that was asked for can be done.
+    ///
+    /// # Errors
+    /// What cannot.
+    pub fn check(&self) -> Result<(), String> {
+        if self.endpoint.is_some() && (self.format != Some(Format::Otlp) || self.output.is_some()) {
+            return Err("--endpoint is for --to otlp without -o".to_owned());
         }
+        if self.format == Some(Format::Otf2) && !matches!(self.output, Some(Destination::File(_))) {
+            return Err("--to otf2 needs -o DIR, a new directory".to_owned());
+        }
+        Ok(())
     }
-    let dir = dir.ok_or("trace: the directory of the trace is missing")?;
-    if output.is_some() && format.is_none() {
-        return Err("trace: -o is for --to FORMAT".to_owned());
-    }
-    if endpoint.is_some() && (format != Some(Format::Otlp) || output.is_some()) {
-        return Err("trace: --endpoint is for --to otlp without -o".to_owned());
-    }
-    if format == Some(Format::Otf2) && !matches!(output, Some(Destination::File(_))) {
-        return Err("trace: --to otf2 needs -o DIR, a new directory".to_owned());
-    }
-    Ok(Command::Trace(Request { dir, format, output, endpoint }))
-}
-
-fn text(parser: &mut Parser, option: &str) -> Result<String, String> {
-    let value = parser.value().map_err(|_| format!("trace: {option} needs a value"))?;
-    value.string().map_err(|error| format!("trace: {option}: {error}"))
 }
 
 /// What could not be done besides reading.
@@ -215,30 +172,27 @@ fn write<W: Write>(format: Format, trace: &Trace, problems: &mut Vec<ReadError>,
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn parsed(line: &str) -> Result<Command, String> {
-        crate::args::parse(line.split_whitespace().map(std::ffi::OsString::from))
-    }
+    use crate::cli::{Asked, parsed};
 
     #[test]
     fn options() {
-        let Ok(Command::Trace(request)) = parsed("trace d --to chrome -o f") else { panic!() };
+        let Ok(Asked::Trace(request)) = parsed("trace d --to chrome -o f") else { panic!() };
         assert_eq!((request.dir, request.format), ("d".into(), Some(Format::Chrome)));
         assert_eq!(request.output, Some(Destination::File("f".into())));
-        let Ok(Command::Trace(request)) = parsed("trace d --to otlp -o -") else { panic!() };
+        let Ok(Asked::Trace(request)) = parsed("trace d --to otlp -o -") else { panic!() };
         assert_eq!(request.output, Some(Destination::Standard));
         for (line, part) in [
-            ("trace", "directory of the trace"),
-            ("trace d -o f", "-o is for --to FORMAT"),
-            ("trace d --to svg", "`svg` is unknown; there are: chrome, perfetto, otlp, csv, otf2, waits"),
+            ("trace", "<DIR>"),
+            ("trace d -o f", "were not provided:\n  --to <FORMAT>"),
+            ("trace d --to svg", "[possible values: chrome, perfetto, otlp, csv, otf2, waits, waits-json]"),
             ("trace d --to otf2", "--to otf2 needs -o DIR"),
             ("trace d --to otf2 -o -", "--to otf2 needs -o DIR"),
-            ("trace d e", "`e` is too many"),
+            ("trace d e", "'e'"),
             ("trace d --to csv --endpoint http://h", "--endpoint is for --to otlp"),
             ("trace d --to otlp --endpoint http://h -o f", "--endpoint is for --to otlp without -o"),
         ] {
-            assert!(parsed(line).unwrap_err().contains(part), "{line}");
+            let message = parsed(line).unwrap_err();
+            assert!(message.contains(part), "{line}: {message}");
         }
-        assert!(FORMATS.iter().all(|(name, _)| HELP.contains(name)));
     }
 }

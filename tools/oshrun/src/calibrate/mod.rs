@@ -46,7 +46,7 @@ pub fn run(options: &Options, arguments: impl Iterator<Item = OsString>) -> Resu
     let found = understood(&text).ok_or_else(|| failed("the job that measures has said nothing of use".to_owned()))?;
     let (path, is_kept) = found.keep(&folder).map_err(failed)?;
     let mut told = summary(&found, &path, is_kept);
-    if options.pes_given && options.pes > 1 {
+    if options.pes_given.is_some_and(|pes| pes > 1) {
         let of = |value: &str| job(&[], &[algorithms::OPTION], Some(value));
         let times = algorithms::measure(options.pes, over_hosts, of).map_err(failed)?;
         let (path, is_kept) = times.keep(&folder).map_err(failed)?;

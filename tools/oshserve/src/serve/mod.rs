@@ -28,7 +28,10 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::commands::FAILED;
+use clap::{Args, ValueEnum};
+use pellucid_cli::{Words, text};
+
+use crate::commands::{self, FAILED};
 use crate::say::{complain, print};
 use crate::sys;
 use jobs::Jobs;
@@ -38,33 +41,58 @@ use sockets::Sockets;
 /// Port by default.
 pub const PORT: u16 = 9745;
 
-/// `oshprof serve`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What is served, where, and how much of it.
+#[derive(Clone, Debug, PartialEq, Eq, Args)]
 pub struct Request {
-    /// Where it listens; `None`: nowhere.
+    /// address and port (default: 127.0.0.1:9745), or unix:PATH for a socket in the file system
+    #[arg(long, value_name = "ADDR", value_parser = text(commands::listen))]
     pub listen: Option<Listen>,
-    /// How long a job that has ended is shown at most.
+    /// how long a job that has ended is shown until Prometheus has seen its last numbers
+    #[arg(long, value_name = "TIME", value_parser = text(commands::time), default_value = "15m")]
     pub linger: Duration,
-    /// TLS and passwords.
+    /// TLS and passwords, in the format of Prometheus' exporters
+    #[arg(long = "web.config.file", value_name = "F")]
     pub web_config: Option<PathBuf>,
-    /// Series that a job may have.
+    /// series of a job; what is more is left out and counted
+    #[arg(
+        long = "max-series-per-job", value_name = "N", value_parser = text(commands::max_series), default_value = "1000"
+    )]
     pub max_series: usize,
-    /// Whether users are named.
-    pub show_user: bool,
-    /// PEs of a job that have series of their own.
+    /// the K PEs (16 at most) that stand out have series of their own, in three gauges
+    #[arg(
+        long = "pe-labels", value_name = "top=K", value_parser = text(commands::pe_labels), default_value = "top=0",
+        hide_default_value = true
+    )]
     pub top: usize,
-    /// Series do not say of which job they are.
-    pub by_node: bool,
-    /// What is served.
-    pub pages: Pages,
-    /// Where jobs are handed over, where that is not the usual place.
+    /// what series say of where they are from
+    #[arg(long, value_name = "WHAT", value_parser = Words::<Labels>::all(), default_value = "job")]
+    pub labels: Labels,
+    /// name the user of each job in shmem_job_info
+    #[arg(long)]
+    pub show_user: bool,
+    /// where jobs hand themselves over (default: PELLUCID_SERVE, or /run/pellucid/serve.sock for root, or
+    /// pellucid/serve.sock in XDG_RUNTIME_DIR)
+    #[arg(long, value_name = "PATH")]
     pub socket: Option<PathBuf>,
+    /// What is served.
+    #[arg(skip)]
+    pub pages: Pages,
+}
+
+/// What series say of where they are from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Labels {
+    /// of which job they are
+    Job,
+    /// not of which job, but for shmem_job_info: for hosts that run one job at a time
+    Node,
 }
 
 /// What is served.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Pages {
     /// Metrics.
+    #[default]
     Metrics,
     /// A page that shows a job while it runs, for those who know this word.
     Live(String),
@@ -89,7 +117,7 @@ impl Request {
             max_series: self.max_series,
             show_user: self.show_user,
             top: self.top,
-            by_node: self.by_node,
+            by_node: self.labels == Labels::Node,
         }
     }
 }

@@ -81,18 +81,10 @@ pub fn whole_views() -> impl Iterator<Item = &'static View> {
     VIEWS.iter().copied().filter(|view| view.is_whole())
 }
 
-/// Every name of a view on the command line; older ones come last.
-pub fn view_names() -> Vec<(&'static str, &'static View)> {
-    let named = || VIEWS.iter().copied().chain([ALL]);
-    let older = named().flat_map(|view| view.aliases.iter().map(move |name| (*name, view)));
-    named().map(|view| (view.name, view)).chain(older).collect()
-}
-
-/// What each view shows, for the help of the command line, in lines of that width.
-pub fn view_help(width: usize) -> Vec<String> {
+/// Every view as the help of the command line lists them: a table of a view comes after that.
+pub fn listed_views() -> impl Iterator<Item = &'static View> {
     let tables = |of: &'static View| VIEWS.iter().copied().filter(move |view| view.is_in(of));
-    let all = whole_views().flat_map(|view| std::iter::once(view).chain(tables(view))).chain([ALL]);
-    all.flat_map(|view| view.help_lines(width)).collect()
+    whole_views().flat_map(move |view| std::iter::once(view).chain(tables(view))).chain([ALL])
 }
 
 /// The tables of a view that have something to say.
@@ -129,8 +121,8 @@ mod tests {
 
     #[test]
     fn each_view_says_what_it_is() {
-        let names = view_names();
-        let (count, names) = distinct(names.iter().map(|(name, _)| *name));
+        let named = listed_views().flat_map(|view| std::iter::once(&view.name).chain(view.aliases));
+        let (count, names) = distinct(named.copied());
         assert_eq!(count, names.len(), "two views have a name");
         for (what, of) in [
             ("titles", (|view| view.title) as fn(&'static View) -> &'static str),
@@ -140,10 +132,8 @@ mod tests {
             let (count, texts) = distinct(whole_views().map(of));
             assert!(texts.len() == count && !texts.contains(""), "{what}: {texts:?}");
         }
-        let help = view_help(60).join(" ");
-        for view in VIEWS {
-            assert!(help.contains(&format!("{}: ", view.name)) || *view == USUAL, "{view:?} is not in the help");
-        }
+        let (count, listed) = distinct(listed_views().map(|view| view.name));
+        assert!(listed.len() == count && count == VIEWS.len() + 1, "{listed:?}");
     }
 
     #[test]

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
+use super::super::Options;
 use super::super::grid::Grid;
 use super::super::symbols::Symbols;
-use super::super::{Options, table};
 use crate::merge::Merged;
 use crate::model::Routine;
 
@@ -117,12 +117,6 @@ impl View {
     /// Whether it is one of the tables of another view.
     pub(super) fn is_in(&self, other: &View) -> bool {
         matches!(self.tables, Tables::OneOf(view, _) if view == other)
-    }
-
-    /// Its lines of help, as wide as that.
-    pub(super) fn help_lines(&self, width: usize) -> Vec<String> {
-        let usual = if self == super::USUAL { " (default)" } else { "" };
-        table::wrapped_to(&format!("{}{usual}: {}", self.name, self.help), width)
     }
 }
 

@@ -2,25 +2,40 @@
 
 use std::collections::BTreeMap;
 
+use clap::Args;
+use pellucid_cli::{string, text};
 use serde_json::{Value, json};
 
 use super::VERSION;
 use crate::compare::run::Shape;
+use crate::history::{OF_ADD, commit, seconds, suite};
 
 /// What is told of a run beside its profile.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Args)]
 pub struct RunMetadata {
-    /// Commit.
-    pub commit: String,
-    /// Commit before it; may be empty.
-    pub parent: String,
-    /// Branch; may be empty.
+    /// add: where the commit is; list, check, plot: only the runs of this branch
+    #[arg(long, value_name = "NAME", value_parser = string(), default_value = "", hide_default_value = true)]
     pub branch: String,
-    /// Name of the series; `None`: from the program.
-    pub suite: Option<String>,
-    /// Seconds since 1970; `None`: now.
+    /// of the program that was run
+    #[arg(
+        long, value_name = "SHA", value_parser = text(commit), default_value = "", hide_default_value = true,
+        help_heading = OF_ADD
+    )]
+    pub commit: String,
+    /// the commit before it: it comes first, whatever the times are
+    #[arg(
+        long, value_name = "SHA", value_parser = text(commit), default_value = "", hide_default_value = true,
+        help_heading = OF_ADD
+    )]
+    pub parent: String,
+    /// when, since 1970 (default: now)
+    #[arg(long, value_name = "SECONDS", value_parser = text(seconds), help_heading = OF_ADD)]
     pub time: Option<u64>,
-    /// Keeps counts only: a baseline that lies in a repository, where times of some machine mean nothing.
+    /// what the runs are compared with (default: program, PEs and arguments)
+    #[arg(long, value_name = "NAME", value_parser = text(suite), help_heading = OF_ADD)]
+    pub suite: Option<String>,
+    /// counts only: for a baseline in a repository, where times of some machine mean nothing
+    #[arg(long, help_heading = OF_ADD)]
     pub no_times: bool,
 }
 
