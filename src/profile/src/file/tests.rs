@@ -198,6 +198,7 @@ fn tables() -> PeTables {
             allowed: 1,
             quota: 3,
             threads_ns: 999_980,
+            unrecorded_ns: 11,
             off_core_ns: 12,
             outside: Some(Outside { work_ns: 40, queued_ns: 5 }),
             helpers_ns: 6,

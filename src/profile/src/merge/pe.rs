@@ -139,7 +139,8 @@ impl PeRow {
     /// See [`Pe::main_ns`]: what shares are of, however many threads it has. What these do adds up, and calls of
     /// several at a time may come to more.
     pub fn main_ns(&self) -> u64 {
-        main_ns(self.progress, self.init_ns.max(self.start_ns), self.finalize_ns, self.end_ns)
+        let all = main_ns(self.progress, self.init_ns.max(self.start_ns), self.finalize_ns, self.end_ns);
+        all.saturating_sub(self.system.unrecorded_ns)
     }
 
     /// Lives of all its threads together, in nanoseconds.
