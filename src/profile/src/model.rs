@@ -141,10 +141,11 @@ impl Pe {
         self.end_ns.saturating_sub(self.start_ns)
     }
 
-    /// Length of its run from the end of initialization to the begin of finalization, in nanoseconds: what shares are
-    /// of. 0 where it was never initialized.
+    /// Length of its run from the end of initialization to the begin of finalization, in nanoseconds, without what the
+    /// level was 0 of it: what shares are of. 0 where it was never initialized.
     pub fn main_ns(&self) -> u64 {
-        main_ns(self.progress, self.init_ns.max(self.start_ns), self.finalize_ns, self.end_ns)
+        let all = main_ns(self.progress, self.init_ns.max(self.start_ns), self.finalize_ns, self.end_ns);
+        all.saturating_sub(self.tables.system.unrecorded_ns)
     }
 
     /// Puts all moments on another time line; durations stay.

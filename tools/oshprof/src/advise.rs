@@ -7,7 +7,7 @@ use clap::Args;
 use pellucid_profile::advice::{Finding, findings};
 use pellucid_profile::merge::Merged;
 use pellucid_profile::report::stored::Lines;
-use pellucid_profile::report::{Symbols, broke_off, ends, shown_filled};
+use pellucid_profile::report::{Symbols, broke_off, ends, shown_filled, unrecorded, unrecorded_share};
 use pellucid_profile::text::visible;
 use serde_json::json;
 
@@ -36,18 +36,23 @@ pub fn run(request: &Request) -> ExitCode {
     let debug = Resolver::default();
     let symbols = Lines::open(&debug, &profile, directory.path());
     let found = findings(&profile, &symbols);
-    let printed =
-        print(&if request.json { json_text(&found, &problems) } else { before(&profile) + &text(&profile, &found) });
+    let printed = print(&if request.json {
+        json_text(&profile, &found, &problems)
+    } else {
+        before(&profile) + &text(&profile, &found)
+    });
     symbols.keep_first(&profile);
     symbols.notes().iter().for_each(|note| pellucid_profile::say!("oshprof: {note}"));
     complain(&problems);
     if problems.is_empty() { printed } else { ExitCode::from(FAILED) }
 }
 
-/// What to know before the findings on a job that did not come to its end.
+/// What to know before the findings: on a job that did not come to its end, and on one of which a part is not known.
 fn before(profile: &Merged) -> String {
     let lines = broke_off(profile).map(str::to_owned).into_iter().chain(ends(profile));
-    if profile.broke_off() { lines.map(|line| shown_filled(&line)).collect() } else { String::new() }
+    let lines = lines.filter(|_| profile.broke_off());
+    let part = unrecorded(profile).map(|share| format!("{share}: what is said here is of the rest"));
+    lines.chain(part).map(|line| shown_filled(&line)).collect()
 }
 
 fn text(profile: &Merged, found: &[(&'static str, Finding)]) -> String {
@@ -75,12 +80,16 @@ fn text(profile: &Merged, found: &[(&'static str, Finding)]) -> String {
     out
 }
 
-fn json_text(found: &[(&'static str, Finding)], problems: &[String]) -> String {
+fn json_text(profile: &Merged, found: &[(&'static str, Finding)], problems: &[String]) -> String {
     let list: Vec<_> = found
         .iter()
         .map(|(name, f)| {
             json!({ "rule": name, "what": f.what, "evidence": f.evidence, "try": f.try_this, "share": f.share })
         })
         .collect();
-    format!("{:#}\n", json!({ "schema_version": 1, "findings": list, "problems": problems }))
+    let unrecorded = unrecorded_share(profile);
+    format!(
+        "{:#}\n",
+        json!({ "schema_version": 1, "findings": list, "unrecorded_share": unrecorded, "problems": problems })
+    )
 }

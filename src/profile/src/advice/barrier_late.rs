@@ -159,7 +159,7 @@ fn how(profile: &Merged, pe: u32, does: Does) -> String {
     let row = profile.pes.iter().find(|row| row.pe == pe).filter(|_| does != Does::Computes);
     let outside = |row: &PeRow| {
         let time = shown_time(outside_ns(row) as f64);
-        format!("; PE {pe} is outside of the library for {time}{}", outside::on_core(row, does))
+        format!("; PE {pe} is outside of the library for {time}{}", outside::on_core(profile, row, does))
     };
     row.map_or_else(String::new, outside)
 }
@@ -173,6 +173,11 @@ fn try_this(routine: &str, is_rare: bool, does: Does) -> &'static str {
         Some(Class::Memory | Class::Team) => {
             "give that PE less work; allocate and make teams once, before the loop: all PEs wait for each other in \
              these calls"
+        }
+        _ if does == Does::ComputesInLine => {
+            "give that PE less work, or the others something to do: a signal to those who need its data instead of a \
+             barrier. It stands in line for a core for as long as the others do for the same work: as many PEs as \
+             there are cores, or a machine where nothing else runs, make all of it shorter"
         }
         _ => {
             "give that PE less work, or the others something to do: a signal to those who need its data instead of a \

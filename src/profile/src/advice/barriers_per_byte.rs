@@ -1,11 +1,10 @@
 //! Barriers around next to nothing.
 
 use crate::merge::Merged;
-use crate::model::Routine;
 use crate::op::{Class, class_of};
 use crate::report::{Symbols, shown_bytes, shown_count, shown_time};
 
-use super::{Finding, costliest, run_ns, sum};
+use super::{Finding, costliest, run_ns, sum, usual_sum};
 
 /// Barriers of a PE from which on they are a habit.
 const MANY: u64 = 1000;
@@ -26,11 +25,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     let least = waits.clone().min().unwrap_or(0);
     let late = late.max(waits.map(|ns| ns - least).fold(0, u64::saturating_add));
     // What barriers cost is what half of them take at most: others take longer for late PEs, or for cores.
-    let usual = |r: &Routine| match r.quantile_ns(0.5) {
-        0 => r.spent_ns() as f64,
-        half => r.all_calls() as f64 * half as f64,
-    };
-    let usual = profile.routines.iter().filter(|r| r.class == Class::Barrier).map(usual).sum();
+    let (_, usual) = usual_sum(profile, |r| r.class == Class::Barrier);
     let ns = (ns - late as f64).max(0.0).min(usual);
     let share = ns / run_ns(profile);
     let each = bytes / barriers.max(1);

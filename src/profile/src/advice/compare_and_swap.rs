@@ -3,9 +3,9 @@
 use crate::merge::{Merged, is_ask};
 use crate::model::Routine;
 use crate::op::Class;
-use crate::report::{Symbols, shown_count, shown_time};
+use crate::report::{Symbols, shown_count};
 
-use super::{Finding, WORTH, core_ns, costliest, sum};
+use super::{Finding, WORTH, core_ns, costliest, polling, shown_sum, sum};
 
 /// Compare-and-swaps of a PE before they are many.
 const MANY: u64 = 1000;
@@ -39,6 +39,11 @@ pub(super) fn are_most(profile: &Merged, transfers: u64) -> bool {
     are_fed(profile) && 2 * (swaps + reads) >= transfers
 }
 
+/// Whether the swaps are known to be of many words, each of them swapped rarely.
+fn is_of_many_words(profile: &Merged) -> bool {
+    profile.routines.iter().filter(|r| is_swap(&r.name)).all(|r| polling::is_of_many_words(profile, r))
+}
+
 /// See the module.
 pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     let (swaps, swap_ns) = sum(profile, |r| is_swap(&r.name));
@@ -48,19 +53,29 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     if !many || !is_fed_by(profile, reads) || share < DOMINATES {
         return None;
     }
-    // On one host an atomic operation takes what a swap does; over a network nobody waits for it.
-    let goes = if profile.network.is_empty() { read_ns } else { read_ns + swap_ns };
+    // On one host what comes first fetches the word, and what comes second finds it there: an atomic operation takes as
+    // long as the longer of both. Over a network nobody waits for it.
+    let goes = if profile.network.is_empty() { read_ns.min(swap_ns) } else { read_ns + swap_ns };
+    let share = goes / core_ns(profile);
+    if share < WORTH {
+        return None;
+    }
     Some(Finding {
         what: format!("{} compare-and-swaps, each of a value read before", shown_count(swaps)),
         evidence: format!(
             "{} in them and {} in {} reads over all PEs{}",
-            shown_time(swap_ns),
-            shown_time(read_ns),
+            shown_sum(profile, |r| is_swap(&r.name)),
+            shown_sum(profile, is_read),
             shown_count(reads),
             costliest(profile, symbols, is_swap)
         ),
-        try_this: "where it adds, combines bits or replaces: shmem_atomic_add, _fetch_add, _and, _or, _xor or _swap, \
-                   which read nothing first and never have to try again",
-        share: (goes / core_ns(profile)).clamp(WORTH, 1.0),
+        try_this: if is_of_many_words(profile) {
+            "where it takes a free place in a table: the compare-and-swap without the read, which says as well what is \
+             there; where it adds, combines bits or replaces: shmem_atomic_add, _fetch_add, _and, _or, _xor or _swap"
+        } else {
+            "where it adds, combines bits or replaces: shmem_atomic_add, _fetch_add, _and, _or, _xor or _swap, which \
+             read nothing first and never have to try again"
+        },
+        share: share.min(1.0),
     })
 }

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use crate::merge::{Merged, is_ask};
+use crate::model::Routine;
 use crate::op::Class;
 use crate::report::{Symbols, shown_count, shown_time};
 
 use super::room::{is_transfer, room};
-use super::{Finding, core_ns, costliest, polling, sum};
+use super::{Finding, core_ns, costliest, polling, shown_sum, sum, usual_sum};
 
 /// Share of the atomics that have to go to one PE.
 const MOST: f64 = 0.9;
@@ -15,8 +16,8 @@ const MOST: f64 = 0.9;
 const DOMINATES: f64 = 0.10;
 /// Calls of a PE before they are many.
 const MANY: u64 = 10_000;
-/// Mean time of an atomic operation that others are after, too, in nanoseconds: twice what one takes on a line that is
-/// in the PE's own cache.
+/// Time of an atomic operation that others are after, too, as half of them take at most, in nanoseconds: twice what one
+/// takes on a line that is in the PE's own cache. The mean is longer where a few lose their core.
 const LONG_NS: f64 = 12.0;
 /// The same where PEs can hardly but meet there: cores that share a cache hand a line over in less.
 const LONG_TOGETHER_NS: f64 = 8.0;
@@ -27,7 +28,8 @@ const ALONE_NS: f64 = 4.0;
 
 /// See the module.
 pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
-    let (calls, ns) = sum(profile, |r| r.class == Class::Amo && !is_ask(r));
+    let is_atomic = |r: &Routine| r.class == Class::Amo && !is_ask(r);
+    let (calls, ns) = usual_sum(profile, is_atomic);
     let (asks, _) = sum(profile, |r| r.class == Class::Amo && is_ask(r));
     let mut of: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
     for (_, to) in profile.pairs.iter().filter(|(_, to)| to.amo.calls > 0) {
@@ -55,7 +57,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
         what: format!("{from} PEs work on the atomics of PE {pe}: {} calls of {}", shown_count(most), shown_time(mean)),
         evidence: format!(
             "{} in atomics over all PEs{}",
-            shown_time(ns),
+            shown_sum(profile, is_atomic),
             costliest(profile, symbols, |name| name.contains("_atomic_"))
         ),
         try_this: "count in a variable of each PE and add up at the end; take many numbers with one \

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use crate::merge::Merged;
 use crate::op::Class;
-use crate::report::{Symbols, shown_bytes, shown_count, shown_time};
+use crate::report::{Symbols, shown_bytes, shown_count};
 
 use super::room::{is_transfer, room};
-use super::{Finding, core_ns, polling, sum};
+use super::{Finding, core_ns, polling, shown_sum, usual_sum};
 
 /// Share of the traffic of others that has to meet at one PE.
 const MOST: f64 = 0.6;
@@ -23,7 +23,7 @@ pub fn find(profile: &Merged, _: &dyn Symbols) -> Option<Finding> {
         return None;
     }
     let moves = |class| matches!(class, Class::Put | Class::Get | Class::Signal);
-    let (_, ns) = sum(profile, |r| moves(r.class));
+    let (_, ns) = usual_sum(profile, |r| moves(r.class));
     let mut of: BTreeMap<u32, (u64, u64, u64)> = BTreeMap::new();
     for (from, to) in &profile.pairs {
         let Some(target) = to.pe.filter(|target| target != from) else { continue };
@@ -51,7 +51,7 @@ pub fn find(profile: &Merged, _: &dyn Symbols) -> Option<Finding> {
             "{} of {} from {from} PEs; {} in transfers over all PEs",
             shown_bytes(its_bytes),
             shown_bytes(bytes),
-            shown_time(ns)
+            shown_sum(profile, |r| moves(r.class))
         ),
         try_this: "spread what they need over the PEs, or give each its own copy; a collective instead of \
                    all asking one",

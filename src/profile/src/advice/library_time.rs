@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use crate::merge::{Cause, Merged, PeRow};
 use crate::model::Routine;
 use crate::op::{Class, class_of};
-use crate::report::{Symbols, shown_count, shown_time};
+use crate::report::{Symbols, shown_count};
 
 use super::room::room;
-use super::{Finding, costliest, run_ns, sum};
+use super::{Finding, costliest, run_ns, shown_sum, sum};
 
 /// Share of the run from which on the library is worth a look.
 const MUCH: f64 = 0.20;
@@ -107,7 +107,7 @@ fn of_classes(profile: &Merged, symbols: &dyn Symbols, is_left: impl Fn(Class) -
         what: format!("{:.0} % of the time is in the library, most in {name}", (100.0 * all / run).min(100.0)),
         evidence: format!(
             "{} in {} calls over all PEs{}",
-            shown_time(ns),
+            shown_sum(profile, |r| is(r.class) && is_left(r.class)),
             shown_count(calls),
             costliest(profile, symbols, |routine| class_of(routine).is_some_and(|class| is(class) && is_left(class)))
         ),

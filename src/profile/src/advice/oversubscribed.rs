@@ -16,7 +16,8 @@ const PARKED_NS: u64 = 100_000_000;
 /// The work of all PEs together, over the length of the run, where they work one after another. With less of it most of
 /// the time is lost otherwise.
 const ONE_AT_A_TIME: std::ops::Range<f64> = 0.6..1.25;
-/// Share of the run without a processor from which on others are to blame where there are cores for all.
+/// Share of the run without a processor from which on others are to blame where there are cores for all; and share of the
+/// time of the cores that others are known to have taken, where there are not.
 const WITHOUT: f64 = 0.15;
 
 /// What to try where the container or the job may take the time of fewer cores than there are.
@@ -30,6 +31,9 @@ const THREADS: &str = "start fewer threads in each PE, or fewer PEs on a host: o
      cores";
 /// What to try where others take the cores.
 const OTHERS: &str = "run where nothing else runs; oshrun --bind core keeps PEs from moving";
+/// The same where there are fewer of them than PEs.
+const OTHERS_IN_CROWD: &str = "run where nothing else runs, with as many PEs as there are cores: what other rules say of \
+     waiting is worth a look there";
 /// What to try where others take the cores, or a quota does.
 const THROTTLED: &str = "look at nr_throttled in the control group's cpu.stat: where it grows, start fewer threads or \
      ask for a larger quota; else run where nothing else runs";
@@ -49,6 +53,14 @@ pub fn find(profile: &Merged, _: &dyn Symbols) -> Option<Finding> {
     let run = run_ns(profile);
     let pes = on(host).len();
     let is_quota = has_quota(&on(host));
+    if let Some((host, share)) = taken_by_others(profile) {
+        return Some(Finding {
+            what: format!("{}: PEs had to leave theirs {}", taken_by(host, None), times(switches)),
+            evidence: of_others(&on(host), share),
+            try_this: OTHERS_IN_CROWD,
+            share,
+        });
+    }
     if workers > cores {
         // One works, and the others have nothing to do. On a single core it is always one, and of a quota those who
         // wait take a part.
@@ -90,6 +102,53 @@ pub fn find(profile: &Merged, _: &dyn Symbols) -> Option<Finding> {
         try_this: if quota.is_some() { THROTTLED } else { OTHERS },
         share: without,
     })
+}
+
+/// The host with more PEs, or threads, than cores of whose cores other programs are known to have taken most, and what
+/// share of their time, where that is much.
+fn taken_by_others(profile: &Merged) -> Option<(&str, f64)> {
+    let of = |host| (host, by_others(&known_on(profile, host)));
+    let most = crate::report::hosts(profile).into_iter().map(of).max_by(|a, b| a.1.total_cmp(&b.1));
+    most.filter(|(_, share)| *share >= WITHOUT)
+}
+
+/// Whether other programs are known to have taken much of the time of the cores of a host with too few of them.
+pub(super) fn do_others_take(profile: &Merged) -> bool {
+    taken_by_others(profile).is_some()
+}
+
+/// What share of the time of a host's cores other programs took at least, where more PEs or threads want them than there
+/// are: while one stands in line, no core is free, and those on which no PE is others have.
+fn by_others(pes: &[&PeRow]) -> f64 {
+    let (workers, cores) = crowd(pes);
+    // PEs that are bound may stand in line for one core while another one is free.
+    let is_known =
+        |pe: &&PeRow| pe.queued_ns().is_some() && pe.on_core_ns() > 0 && u64::from(pe.system.allowed) >= cores;
+    if pes.is_empty() || workers <= cores || has_quota(pes) || !pes.iter().all(is_known) {
+        return 0.0;
+    }
+    let part = |pe: &PeRow, ns: u64| (ns as f64 / pe.main_ns().max(1) as f64).min(1.0);
+    let in_line = || pes.iter().map(|pe| part(pe, pe.queued_ns().unwrap_or(0)));
+    let elapsed = pes.iter().map(|pe| pe.main_ns()).max().unwrap_or(0).max(1) as f64;
+    let on_core = pes.iter().map(|pe| pe.on_core_ns() as f64).sum::<f64>() / elapsed;
+    // By who stands in line for longest, and by how many do in the mean: the others may be on cores meanwhile.
+    let some = in_line().fold(0.0, f64::max) * cores as f64 - on_core;
+    let several = in_line().sum::<f64>() - (workers - cores) as f64;
+    (some.max(several) / cores as f64).clamp(0.0, 1.0)
+}
+
+/// What shows that others took the cores of these PEs.
+fn of_others(pes: &[&PeRow], share: f64) -> String {
+    let sum = |of: fn(&PeRow) -> u64| shown_time(pes.iter().map(|pe| of(pe) as f64).sum());
+    let (_, cores) = crowd(pes);
+    format!(
+        "{} PEs on processors for {} in all, in line for one for {}: others had {} for {:.0} % of their time or more",
+        pes.len(),
+        sum(PeRow::on_core_ns),
+        sum(|pe| pe.queued_ns().unwrap_or(0)),
+        shown_cores(cores as u32),
+        100.0 * share
+    )
 }
 
 /// How often, in words.

@@ -1,6 +1,6 @@
 //! Waiting by asking again and again.
 
-use crate::merge::{ADDRESSES, Merged, PeRow, are_of_one_word, is_ask, outside_parts, reads_many_words};
+use crate::merge::{ADDRESSES, Merged, PeRow, are_of_many_words, are_of_one_word, is_ask, is_fetch, outside_parts};
 use crate::model::Routine;
 use crate::op::Class;
 use crate::report::{Symbols, shown_count, shown_time};
@@ -14,6 +14,8 @@ const DOMINATES: f64 = 0.10;
 const MANY: u64 = 10_000;
 /// Compare-and-swaps for each store that lets one succeed, from which on most of them only ask.
 const FAILED: u64 = 10;
+/// The same where they are of many words, so that some succeed at once.
+const FAILED_OF_MANY: u64 = 4;
 
 /// What PEs compute, compared with what asking takes, from which on they may look now and then, and wait for nothing.
 const BETWEEN: f64 = 2.0;
@@ -34,12 +36,17 @@ fn asks_again(profile: &Merged, r: &Routine) -> bool {
 
 /// Whether a routine is an atomic fetch that is known to read many words, each of them rarely.
 pub(super) fn fetches_data(profile: &Merged, r: &Routine) -> bool {
+    is_fetch(r) && is_of_many_words(profile, r)
+}
+
+/// Whether a routine's calls are known to be of many words, each of them rarely.
+pub(super) fn is_of_many_words(profile: &Merged, r: &Routine) -> bool {
     let of = profile.addresses.iter().filter(|row| row.routine == r.name).map(|row| row.calls);
     // Where there were more words than are kept, those of this routine may be missing. Profiles have had words for
     // longer than rates: where it has rates, a routine without words has many.
     let is_whole = profile.addresses.len() < ADDRESSES;
     let is_known = is_whole && profile.rates.iter().any(|rate| rate.routine == r.name);
-    reads_many_words(of, is_known, r)
+    are_of_many_words(of, is_known, r)
 }
 
 /// Gets of one element, always the same, which mostly find what they have found before.
@@ -63,14 +70,23 @@ fn stores_a_word(name: &str) -> bool {
 }
 
 /// Swaps of one word, hardly one of which can succeed: so few stores are made that let it. What compare-and-swaps
-/// replace was not read before.
+/// replace was not read before. Of locks of many records, each a word of its own, those stores count that are atomic: who
+/// holds such a lock stores to other words as well.
 fn is_failing_swap(profile: &Merged, r: &Routine) -> bool {
-    let is_swap = compare_and_swap::is_swap(&r.name) || r.name.ends_with("_swap");
-    if !is_swap || r.all_calls() < MANY || !is_of_one_word(profile, r) {
+    let is_compare = compare_and_swap::is_swap(&r.name);
+    if !is_compare && !r.name.ends_with("_swap") || r.all_calls() < MANY {
         return false;
     }
-    let (stores, _) = sum(profile, |other| stores_a_word(&other.name) && other.name != r.name);
-    stores > 0 && stores.saturating_mul(FAILED) <= r.all_calls() && !compare_and_swap::are_fed(profile)
+    let is_one_word = is_of_one_word(profile, r);
+    let lets = |name: &str| if is_one_word { stores_a_word(name) } else { is_compare && releases(name) };
+    let (stores, _) = sum(profile, |other| lets(&other.name) && other.name != r.name);
+    let failed = if is_one_word { FAILED } else { FAILED_OF_MANY };
+    stores > 0 && stores.saturating_mul(failed) <= r.all_calls() && !compare_and_swap::are_fed(profile)
+}
+
+/// Whether a routine sets a word that swaps are of.
+fn releases(name: &str) -> bool {
+    ["_atomic_set", "_atomic_swap"].iter().any(|end| name.ends_with(end))
 }
 
 /// Whether most of the gets and atomic operations ask for one word again and again: what is said of others does not

@@ -3,9 +3,9 @@
 use crate::merge::Merged;
 use crate::model::Routine;
 use crate::op::Class;
-use crate::report::{Symbols, shown_count, shown_time};
+use crate::report::{Symbols, shown_count};
 
-use super::{Finding, WORTH, core_ns, costliest, is_quiet, sum};
+use super::{Finding, WORTH, core_ns, costliest, is_quiet, shown_sum, sum};
 
 const MANY: u64 = 1000;
 /// Bytes of a put in the mean from which on sending them takes longer than what a quiet for several would save.
@@ -53,8 +53,8 @@ fn quiets(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
         ),
         evidence: format!(
             "{} in quiet, {} in {of}s{}",
-            shown_time(ns),
-            shown_time(call_ns),
+            shown_sum(profile, is_quiet),
+            shown_sum(profile, is_completed),
             costliest(profile, symbols, |name| name.contains("quiet"))
         ),
         try_this: if of == "get" {
@@ -69,7 +69,8 @@ fn quiets(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
 
 /// Fences that order what nobody looks at in between: where somebody waits for each, another rule speaks.
 fn fences(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
-    let (fences, ns) = sum(profile, |r| r.class == Class::Order && r.name.contains("fence"));
+    let is_fence = |r: &Routine| r.class == Class::Order && r.name.contains("fence");
+    let (fences, ns) = sum(profile, is_fence);
     let (puts, _) = sum(profile, |r| r.class == Class::Put);
     let (waits, _) = sum(profile, |r| matches!(r.class, Class::Wait | Class::Test));
     let share = (ns / core_ns(profile)).min(1.0);
@@ -78,7 +79,11 @@ fn fences(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     }
     Some(Finding {
         what: format!("a fence after nearly every put: {} fences for {} puts", shown_count(fences), shown_count(puts)),
-        evidence: format!("{} in fence{}", shown_time(ns), costliest(profile, symbols, |name| name.contains("fence"))),
+        evidence: format!(
+            "{} in fence{}",
+            shown_sum(profile, is_fence),
+            costliest(profile, symbols, |name| name.contains("fence"))
+        ),
         try_this: "one fence between what has to be seen first and what tells of it; none before a quiet or a \
                    barrier, which complete all puts anyway",
         share,

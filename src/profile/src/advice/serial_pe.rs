@@ -47,7 +47,7 @@ fn in_run(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     let pes = profile.pes.len() as f64;
     // What it stood in line for in a crowd is no part of the excess.
     let does = outside::of_excess(profile, one.pe, excess);
-    let does = if does == Does::InLine { Does::Computes } else { does };
+    let does = if matches!(does, Does::InLine | Does::ComputesInLine) { Does::Computes } else { does };
     let works = does == Does::Computes;
     let wide = crowds.get(&*one.host).filter(|_| works).map_or(pes, |&cores| f64::from(cores));
     let saved = excess * (1.0 - 1.0 / wide) * pes;
@@ -87,7 +87,7 @@ fn in_run(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
 fn how(profile: &Merged, one: &PeRow, excess: f64, does: Does) -> String {
     let threads = if profile.pes.iter().any(|pe| pe.threads > 1) { " with all its threads" } else { "" };
     let mut how = threads.to_owned();
-    how.push_str(&outside::on_core(one, does));
+    how.push_str(&outside::on_core(profile, one, does));
     if one.held_ns as f64 > excess / 2.0 {
         how.push_str(&format!(", {} of it with a lock", shown_time(one.held_ns as f64)));
     }

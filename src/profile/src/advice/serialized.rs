@@ -61,7 +61,9 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
 pub(super) fn lacks_cores(profile: &Merged) -> bool {
     // Whoever waits gives way, and stands in line for that.
     let in_line = |pe: &PeRow| pe.queued_outside_ns().unwrap_or(0) as f64 > IN_LINE * pe.main_ns() as f64;
-    profile.pes.iter().any(in_line) || oversubscribed::is_short_of_cores(profile)
+    profile.pes.iter().any(in_line)
+        || oversubscribed::is_short_of_cores(profile)
+        || oversubscribed::do_others_take(profile)
 }
 
 /// Time in which PEs wait for what others work, as far as it is known whom they wait for: for the last one that comes

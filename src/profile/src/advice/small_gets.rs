@@ -62,14 +62,28 @@ fn gets(profile: &Merged, symbols: &dyn Symbols, nbi: bool) -> Option<Finding> {
             shown_sum(profile, of),
             costliest(profile, symbols, |name| names.contains(&name))
         ),
-        try_this: if nbi {
-            "fetch a block with one get, or a stride with shmem_iget"
-        } else if 2 * fetches >= calls {
-            "between barriers, where nobody changes what is read, fetch a block with one get, or values with \
-             shmem_get; shmem_atomic_fetch_nbi for many at once, then one quiet"
-        } else {
-            "fetch a block with one get, or a stride with shmem_iget; shmem_get_nbi for many at once, then one quiet"
-        },
+        try_this: try_this(2 * fetches >= calls, profile.network.is_empty()),
         share,
     })
+}
+
+/// On one host a get has its answer when it returns, and many under way at once are no faster.
+fn try_this(are_fetches: bool, is_one_host: bool) -> &'static str {
+    match (are_fetches, is_one_host) {
+        (false, true) => {
+            "fetch a block with one get, or a stride with shmem_iget; words here and there: read them through \
+             shmem_ptr, or collect what is asked of a PE and have it send the answers in one put"
+        }
+        (false, false) => {
+            "fetch a block with one get, or a stride with shmem_iget; shmem_get_nbi for many at once, then one quiet"
+        }
+        (true, true) => {
+            "between barriers, where nobody changes what is read, fetch a block with one get, or read words through \
+             shmem_ptr"
+        }
+        (true, false) => {
+            "between barriers, where nobody changes what is read, fetch a block with one get, or values with \
+             shmem_get; shmem_atomic_fetch_nbi for many at once, then one quiet"
+        }
+    }
 }

@@ -5,12 +5,14 @@ use crate::model::Routine;
 use crate::op::Class;
 use crate::report::{Symbols, shown_count};
 
-use super::{Finding, WORTH, core_ns, costliest, shown_sum, sum};
+use super::{Finding, WORTH, core_ns, costliest, shown_sum, sum, usual_sum};
 
 /// Calls a PE makes before they are many.
 const MANY: u64 = 10_000;
-/// Share of a PE's puts that go to one peer.
-const ONE_PEER: f64 = 0.5;
+/// Share of a PE's puts that go to one peer where the PEs are many, and where they are two; else as many times what it
+/// would be at random. Of two PEs that is a half.
+const ONE_PEER: (f64, f64) = (0.5, 0.75);
+const BEYOND_RANDOM: f64 = 2.0;
 
 /// Share of the run that puts which do not block have to take: over a network small ones travel together.
 const NBI: f64 = 0.10;
@@ -30,7 +32,7 @@ fn puts(
 ) -> Option<Finding> {
     // Routines that move large blocks as well take their time for those.
     let of = |r: &Routine| is_it(r) && r.traffic_bytes() < SMALL.saturating_mul(r.all_calls());
-    let (puts, ns) = sum(profile, of);
+    let (puts, ns) = usual_sum(profile, of);
     let share = (ns / core_ns(profile)).min(1.0);
     let worst = profile.pes.iter().max_by_key(|pe| (small(pe), std::cmp::Reverse(pe.pe)))?;
     let (calls, (to, most)) = (small(worst), worst.most_puts?);
@@ -40,7 +42,8 @@ fn puts(
         return None;
     }
     // Scattered small puts are a program's nature; a run of them to one peer can be one message.
-    if share < least || calls < MANY || (most.calls as f64) < ONE_PEER * worst.puts as f64 || Some(worst.pe) == to {
+    let to_one = (BEYOND_RANDOM / profile.pes.len() as f64).clamp(ONE_PEER.0, ONE_PEER.1);
+    if share < least || calls < MANY || (most.calls as f64) < to_one * worst.puts as f64 || Some(worst.pe) == to {
         return None;
     }
     let to = to.map_or("others".to_owned(), |pe| format!("PE {pe}"));
@@ -56,7 +59,7 @@ fn puts(
         try_this: if 2 * signals > puts {
             "collect them in a buffer and send it with one shmem_put_signal, whose signal tells of all of them"
         } else {
-            "collect them in a buffer and send it with one put, or use shmem_iput for a stride"
+            "collect those that go side by side in a buffer and send it with one put, or use shmem_iput for a stride"
         },
         share,
     })

@@ -8,6 +8,7 @@ mod late;
 mod never_returned;
 mod outside;
 mod puts;
+mod scattered;
 
 use crate::calibration::{AlgorithmPoint, AlgorithmTimes};
 use crate::merge::Merged;

@@ -1,5 +1,7 @@
 //! Several PEs that have more to do than the others, which wait for them.
 
+use std::collections::BTreeMap;
+
 use crate::merge::{Merged, PeRow};
 use crate::op::{Class, class_of};
 use crate::report::{Symbols, shown_time};
@@ -38,8 +40,23 @@ fn worked_ns(pe: &PeRow) -> u64 {
     outside_ns(pe).saturating_sub(pe.queued_outside_ns().unwrap_or(0))
 }
 
+/// Whether it is known of all PEs for how long they were on cores, and stood in line for one.
+fn are_cores_known(profile: &Merged) -> bool {
+    profile.pes.iter().all(|pe| pe.system.cores > 0 && pe.on_core_ns() > 0 && pe.queued_ns().is_some())
+}
+
+/// The part of the run in which cores were free of the work of PEs, in the mean: no more is saved where that is spread
+/// over all of them.
+fn free_share(profile: &Merged) -> f64 {
+    let mut cores: BTreeMap<&str, u64> = BTreeMap::new();
+    profile.pes.iter().for_each(|pe| _ = cores.insert(&pe.host, pe.system.cores.into()));
+    let all = cores.values().sum::<u64>() as f64 * profile.efficiencies.run.elapsed_most as f64;
+    1.0 - (profile.pes.iter().map(|pe| worked_ns(pe) as f64).sum::<f64>() / all.max(1.0)).min(1.0)
+}
+
 fn groups(profile: &Merged) -> Option<Groups<'_>> {
-    if profile.pes.len() < 3 || profile.meetings_differ() || serialized::lacks_cores(profile) {
+    let is_crowded = serialized::lacks_cores(profile);
+    if profile.pes.len() < 3 || profile.meetings_differ() || is_crowded && !are_cores_known(profile) {
         return None;
     }
     let mean = |pes: &[&PeRow]| pes.iter().map(|pe| worked_ns(pe) as f64).sum::<f64>() / pes.len().max(1) as f64;
@@ -49,6 +66,11 @@ fn groups(profile: &Merged) -> Option<Groups<'_>> {
     let (more, less): (Vec<_>, Vec<_>) = all.into_iter().partition(has_more);
     let (more, less) = ((mean(&more), more), (mean(&less), less));
     if more.1.len() < 2 || less.1.is_empty() || more.0 < MORE * less.0 {
+        return None;
+    }
+    let on_core = |pes: &[&PeRow]| pes.iter().map(|pe| pe.on_core_ns() as f64).sum::<f64>() / pes.len() as f64;
+    // Who waits stands in line as well, and may seem to have done so while it worked.
+    if is_crowded && on_core(&more.1) < MORE * on_core(&less.1) {
         return None;
     }
     let is_one_of_them = |pe: u32| more.1.iter().any(|row| row.pe == pe);
@@ -63,6 +85,7 @@ fn groups(profile: &Merged) -> Option<Groups<'_>> {
     let share = ((most - middle) / elapsed).min(waiting / run_ns(profile));
     // Where they are late in turn, each meeting waits for one of them.
     let share = if in_meetings >= for_flags { share.max(to_them / run_ns(profile)) } else { share };
+    let share = if is_crowded { share.min(free_share(profile)) } else { share };
     let is_lost = share >= LOST && share * elapsed >= LEAST_NS;
     let is_known = match in_meetings >= for_flags {
         true => to_them >= TO_THEM * in_meetings && to_them >= KNOWN * share * run_ns(profile),
@@ -84,11 +107,15 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
         _ => format!("{} have more to do than the others, which wait for them", named(&more)),
     };
     let waiting: f64 = less.iter().map(|pe| pe.time_ns(may_wait) as f64).sum();
+    let in_line = match serialized::lacks_cores(profile) {
+        true => ", without what they stood in line for a core",
+        false => "",
+    };
     Some(Finding {
         what,
         evidence: format!(
             "{} outside of the library in the mean of the {} with more, {} of the {} with less, which waits {} in \
-             all{}",
+             all{in_line}{}",
             shown_time(more_ns),
             more.len(),
             shown_time(less_ns),

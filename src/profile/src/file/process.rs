@@ -102,6 +102,17 @@ pub(super) const HELPERS: Section = Section {
     },
 };
 
+/// How long the level was 0; left out where it never was.
+pub(super) const UNRECORDED: Section = Section {
+    tag: 42,
+    is_there: |d| d.system.unrecorded_ns > 0,
+    encode: |out, d| out.u64(d.system.unrecorded_ns),
+    decode: |c, d| {
+        d.system.unrecorded_ns = c.u64("how long nothing was recorded")?;
+        Ok(())
+    },
+};
+
 /// What is missing in the trace; left out where nothing is.
 pub(super) const TRACE: Section = Section {
     tag: 24,

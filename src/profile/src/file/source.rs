@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::directory::parse_job;
 use super::write::{number_of, pe_files};
 use super::{JOB_FILE, ReadError, decode};
-use crate::merge::{Head, PeSource};
+use crate::merge::{Head, PeSource, within_cpu_time};
 use crate::model::{Job, Pe};
 
 /// Bytes at the begin of a PE file that have its number and its host.
@@ -124,6 +124,6 @@ impl PeSource for Directory {
             self.note(at, ReadError::Corrupt { path: path.clone(), offset: 0, what });
             return None;
         }
-        pe.map(Cow::Owned)
+        pe.map(|pe| within_cpu_time(Cow::Owned(pe)))
     }
 }

@@ -14,6 +14,7 @@
 //! | `strip` | what is kept of a PE's time line |
 //! | `pe`, `routines`, `matrix`, `sites`, `regions`, `meetings`, `groups`, `locks`, `addresses`, `rates`, `requests`, `callers`, `counters` | a file a kind of sum |
 //! | `counted` | how many meetings there were, where not each is kept |
+//! | `cpu_time` | what short calls take at most: each PE comes with that |
 //! | `outside` | what a PE did outside of the library: computed, stood in line for a core, was on none |
 //! | `open` | meetings that not all had come to when their PEs ended |
 //! | `ends` | whether the job came to its end |
@@ -28,6 +29,7 @@ mod callers;
 mod causes;
 mod counted;
 mod counters;
+mod cpu_time;
 mod efficiency;
 mod ends;
 mod exact;
@@ -64,6 +66,7 @@ pub(crate) use addresses::MOST as ADDRESSES;
 pub use callers::{CallerSums, CodeAddress};
 pub use causes::{Because, Cause, Causes};
 pub use counters::{Around, CounterKey, CounterSum, CounterSums};
+pub(crate) use cpu_time::within_cpu_time;
 pub use efficiency::{Efficiencies, Factors, Parts, Times};
 pub use follow::Following;
 pub use groups::{AlgorithmKey, ContextKey, NetworkSum, TeamSum};
@@ -72,7 +75,7 @@ pub use matrix::{LARGEST, LARGEST_CHART, LARGEST_TEXT, Matrix, Pair};
 pub use meetings::{Late, MeetingTimes};
 pub use outside::{Does, OutsideParts, outside_parts};
 pub use pe::{PeRow, SMALL, is_ask, is_blocking_put, is_nbi_put};
-pub(crate) use pe::{are_of_one_word, reads_many_words};
+pub(crate) use pe::{are_of_many_words, are_of_one_word, is_fetch};
 pub use phases::{PhaseKey, PhaseSum, Place};
 pub use plan::Limits;
 pub use rates::RemoteTime;
@@ -132,7 +135,7 @@ impl PeSource for Profile {
     }
 
     fn pe(&self, at: usize) -> Option<Cow<'_, Pe>> {
-        self.pes.get(at).map(Cow::Borrowed)
+        self.pes.get(at).map(|pe| within_cpu_time(Cow::Borrowed(pe)))
     }
 }
 

@@ -25,6 +25,8 @@ pub struct OutsideParts {
 pub enum Does {
     /// It computed, or nothing else is known.
     Computes,
+    /// It computed more than others, and stood in line for a core for as long for each second of that as they do.
+    ComputesInLine,
     /// It stood in line for a core.
     InLine,
     /// It was on no core, and did not stand in line for one.
@@ -69,9 +71,17 @@ impl OutsideParts {
     /// these do there.
     pub fn most_of_excess(&self, mean: &OutsideParts, excess_ns: f64) -> Does {
         let off_core = self.off_core_ns - mean.off_core_ns;
+        let is_most = |ns: f64| ns > MOST * excess_ns;
+        // Where cores are taken, whoever has more to do stands in line for longer as well: what counts is what it does
+        // beyond what the others do for as much.
+        let for_as_much = match mean.computed_ns {
+            none if none <= 0.0 => mean.in_line_ns,
+            computed => mean.in_line_ns * (self.computed_ns / computed).max(1.0),
+        };
         match () {
-            () if off_core > MOST * excess_ns => self.off_core(off_core),
-            () if self.in_line_ns - mean.in_line_ns > MOST * excess_ns => Does::InLine,
+            () if is_most(off_core) => self.off_core(off_core),
+            () if is_most(self.in_line_ns - for_as_much) => Does::InLine,
+            () if is_most(self.in_line_ns - mean.in_line_ns) => Does::ComputesInLine,
             () => Does::Computes,
         }
     }
@@ -188,6 +198,9 @@ mod tests {
         assert_eq!(more(&sleeps, &computes, 400), Does::OffCore);
         assert_eq!(more(&sleeps, &both, 500), Does::Computes, "the others sleep as well");
         assert_eq!(more(&pe(450, 550), &computes, 400), Does::InLine);
+        // Where cores are taken, time in line grows with what is computed: here with 250 ms for 200 and 500 for 400.
+        assert_eq!(more(&pe(450, 650), &pe(250, 400), 450), Does::ComputesInLine);
+        assert_eq!(more(&pe(250, 750), &pe(250, 400), 250), Does::InLine, "it computes as much as they do");
         let mean = OutsideParts::mean([&computes, &sleeps].into_iter().map(PeRow::outside_parts));
         assert!((mean.off_core_ns - 200e6).abs() < 1.0, "{mean:?}");
     }

@@ -139,7 +139,8 @@ impl PeRow {
     /// See [`Pe::main_ns`]: what shares are of, however many threads it has. What these do adds up, and calls of
     /// several at a time may come to more.
     pub fn main_ns(&self) -> u64 {
-        main_ns(self.progress, self.init_ns.max(self.start_ns), self.finalize_ns, self.end_ns)
+        let all = main_ns(self.progress, self.init_ns.max(self.start_ns), self.finalize_ns, self.end_ns);
+        all.saturating_sub(self.system.unrecorded_ns)
     }
 
     /// Lives of all its threads together, in nanoseconds.
@@ -212,7 +213,8 @@ pub fn is_ask(r: &Routine) -> bool {
     r.class == Class::Test || r.name == "shmem_test_lock" || is_fetch(r)
 }
 
-fn is_fetch(r: &Routine) -> bool {
+/// Whether a routine is an atomic fetch.
+pub(crate) fn is_fetch(r: &Routine) -> bool {
     r.name.ends_with("_atomic_fetch")
 }
 
@@ -226,11 +228,11 @@ pub(crate) fn are_of_one_word(calls: impl Iterator<Item = u64>, r: &Routine) -> 
     all >= r.all_calls() / 2 && all > 0 && most as f64 >= ONE_WORD * all as f64
 }
 
-/// Whether calls of a routine are known to read many words, each of them rarely: data, and no flags. `calls`: those of
+/// Whether calls of a routine are known to be of many words, each of them rarely: data, and no flags. `calls`: those of
 /// the lines of memory that are called often; `is_known`: whether its calls were looked at by word at all.
-pub(crate) fn reads_many_words(calls: impl Iterator<Item = u64>, is_known: bool, r: &Routine) -> bool {
+pub(crate) fn are_of_many_words(calls: impl Iterator<Item = u64>, is_known: bool, r: &Routine) -> bool {
     // A flag of each of some neighbours is few words, too: these lines have most of the calls then.
-    is_known && is_fetch(r) && calls.fold(0, u64::saturating_add) < r.all_calls() / 2
+    is_known && calls.fold(0, u64::saturating_add) < r.all_calls() / 2
 }
 
 /// Whether a PE asks with a routine, and not for the data of many words.
@@ -238,7 +240,7 @@ fn asks_again(pe: &Pe, r: &Routine) -> bool {
     let lines = pe.tables.lines.iter().filter(|line| line.routine == r.name);
     // Profiles have had words for longer than rates: where it has rates, a routine without words has many.
     let is_known = pe.tables.rates.iter().any(|rate| rate.routine == r.name);
-    is_ask(r) && !reads_many_words(lines.map(|line| line.calls), is_known, r)
+    is_ask(r) && !(is_fetch(r) && are_of_many_words(lines.map(|line| line.calls), is_known, r))
 }
 
 fn is_of_one_word(pe: &Pe, r: &Routine) -> bool {

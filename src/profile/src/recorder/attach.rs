@@ -130,13 +130,21 @@ pub fn set_level(level: i32) {
     }
     if level > 0 && arm::level() <= 0 {
         super::nbi::begin_anew(super::hot::ticks(&region.slots[SLOTS].head));
+        if head.max_level.load(Relaxed) <= 0 {
+            super::unrecorded::began_before(head);
+        }
+        super::unrecorded::end(region);
     }
     if level > 0 && head.state.load(Relaxed) == PE_ATTACHED {
         super::early::make(&region.slots[0]);
     }
     head.level.store(level, Relaxed);
     head.max_level.fetch_max(level, Relaxed);
+    let was_on = arm::level() > 0;
     arm::set_level(level);
+    if was_on && level <= 0 {
+        super::unrecorded::begin(region);
+    }
 }
 
 /// The profiling level in force.
@@ -162,6 +170,9 @@ pub fn mark(mark: Mark) {
                 slot.head.region_since.store(super::hot::ticks(&slot.head), Relaxed);
             }
             head.init_ticks.store(now, Relaxed);
+            if head.max_level.load(Relaxed) > 0 && arm::level() <= 0 {
+                super::unrecorded::begin(region);
+            }
             head.state.store(PE_INITIALIZED, Relaxed);
         }
         Mark::Finalizing => {
@@ -169,6 +180,7 @@ pub fn mark(mark: Mark) {
             super::modules::note(region);
             super::counting::refresh();
             super::network::refresh();
+            super::unrecorded::end(region);
             super::system::note_usage(region);
             if let Some(slot) = super::tls::slot() {
                 super::system::note_queue(slot);

@@ -281,7 +281,7 @@ fn end_life(slot: &Slot) {
     }
     let lives = &slot.tables.lives;
     let begin = lives.since.load(Relaxed).max(region.head.init_ticks.load(Relaxed));
-    let life = super::hot::ticks(&slot.head).saturating_sub(begin);
+    let life = super::unrecorded::recorded(super::hot::ticks(&slot.head)).saturating_sub(begin);
     lives.ended.store(lives.ended.load(Relaxed).saturating_add(life), Relaxed);
 }
 

@@ -10,6 +10,7 @@ use std::sync::atomic::{
 use std::time::{Duration, Instant};
 
 use super::hot::{bump, ticks};
+use super::unrecorded::recorded;
 use super::{claim, cold, counting, names};
 use crate::segment::Mapping;
 use crate::segment::layout::{HEADER_BYTES, Header, Slot};
@@ -115,7 +116,7 @@ pub fn region_begin(name: &str) -> bool {
         region.head.region_errors.fetch_add(1, Relaxed);
         return false;
     };
-    let now = ticks(&slot.head);
+    let now = recorded(ticks(&slot.head));
     slot.tables.stack[depth].store(number as u64, Relaxed);
     slot.head.region_depth.store(depth as u32 + 1, Relaxed);
     switch(slot, number, now);
@@ -139,7 +140,7 @@ pub fn region_end(name: Option<&str>) -> bool {
         region.head.region_errors.fetch_add(1, Relaxed);
         return false;
     };
-    let now = ticks(&slot.head);
+    let now = recorded(ticks(&slot.head));
     slot.head.region_depth.store(depth as u32 - 1, Relaxed);
     let outer = depth.checked_sub(2).map_or(0, |top| slot.tables.stack[top].load(Relaxed) as usize % REGIONS);
     switch(slot, outer, now);
@@ -175,7 +176,7 @@ pub(super) fn leave_regions(slot: &Slot) {
     for _ in 0..slot.head.region_depth.load(Relaxed) {
         region_end(None);
     }
-    switch(slot, 0, ticks(&slot.head));
+    switch(slot, 0, recorded(ticks(&slot.head)));
 }
 
 /// From now on the thread is in region `number`.

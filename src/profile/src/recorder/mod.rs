@@ -49,6 +49,7 @@ mod stall;
 mod system;
 mod timeline;
 mod tls;
+mod unrecorded;
 pub mod unstamped;
 mod vain;
 mod waits;
@@ -67,6 +68,8 @@ mod sampling_tests;
 pub(crate) mod tests;
 #[cfg(test)]
 mod threads_tests;
+#[cfg(test)]
+mod unrecorded_tests;
 #[cfg(test)]
 mod waits_tests;
 

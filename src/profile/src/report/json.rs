@@ -199,6 +199,7 @@ fn pe_object(pe: &Pe, options: &Options) -> Value {
         "last": last,
         "threads": pe.threads,
         "main_ns": pe.main_ns(),
+        "unrecorded_ns": row.system.unrecorded_ns,
         "run_ns": row.threads_ns(),
         "library_ns": row.library_ns(),
         "waiting_ns": waiting,

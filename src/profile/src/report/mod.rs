@@ -32,7 +32,7 @@ pub use extremes::{WHICH, shown_pes};
 pub use json::{SCHEMA_VERSION, json};
 pub use merge::hosts;
 pub(crate) use merge::run_time_ns;
-pub use notes::{notes, other_notes};
+pub use notes::{notes, other_notes, unrecorded, unrecorded_share};
 pub(crate) use outside::{did_for, try_otherwise};
 pub use sort::SortKey;
 pub use symbols::{Frame, NoSymbols, Symbols, script_line};

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::ends::ends;
 use super::symbols::Symbols;
-use super::{located, place, units};
+use super::{located, place, run_time_ns, units};
 use crate::merge::{Merged, PeRow};
 use crate::segment::layout::SLOTS;
 use crate::segment::sites::SITES;
@@ -38,9 +38,11 @@ pub fn other_notes(profile: &Merged, symbols: &dyn Symbols) -> Vec<String> {
     for pe in &profile.pes {
         limits(pe, symbols).into_iter().for_each(|text| add(pe.pe, text));
     }
+    let unrecorded = unrecorded(profile).map(|share| format!("{share}: all times, shares and factors are of the rest"));
     let unplaced: u64 =
         profile.sites.iter().filter(|row| row.routine.is_empty()).map(|row| row.sum.calls).fold(0, u64::saturating_add);
     let mut notes: Vec<String> = notes.into_iter().map(|(pes, text)| format!("{}: {text}", pe_list(&pes))).collect();
+    notes.extend(unrecorded);
     if unplaced > 0 {
         let calls = units::count(unplaced);
         notes.push(format!(
@@ -75,6 +77,21 @@ pub fn other_notes(profile: &Merged, symbols: &dyn Symbols) -> Vec<String> {
     notes.extend(symbols.notes());
     notes
 }
+
+/// `85 % of the run was not recorded`, where the level was 0 for some of it.
+pub fn unrecorded(profile: &Merged) -> Option<String> {
+    let share = unrecorded_share(profile);
+    (share >= NAMED).then(|| format!("{:.0} % of the run was not recorded", 100.0 * share))
+}
+
+/// What was not recorded, as a share of the time between initialization and finalization.
+pub fn unrecorded_share(profile: &Merged) -> f64 {
+    let unrecorded: f64 = profile.pes.iter().map(|pe| pe.system.unrecorded_ns as f64).sum();
+    unrecorded / (unrecorded + run_time_ns(&profile.pes)).max(1.0)
+}
+
+/// Share of the run that is worth a word where it was not recorded.
+const NAMED: f64 = 0.005;
 
 /// Names of errors in `shmemx.h`, by their codes without the sign.
 const ERROR_NAMES: [&str; 17] = [
@@ -190,6 +207,19 @@ mod tests {
         let pe = |pe| Pe { pe, end: End::Exited(1), progress: Progress::Finalized, ..Pe::default() };
         let profile = Profile { job, pes: vec![pe(0), pe(2)] };
         assert_eq!(notes(&profile), ["PEs 0, 2: exited with status 1", "PEs 1, 3: no numbers are here"]);
+    }
+
+    #[test]
+    fn what_was_not_recorded_is_said() {
+        let mut pe = Pe { progress: Progress::Finalized, end: End::Exited(0), end_ns: 1000, ..Pe::default() };
+        pe.tables.system.unrecorded_ns = 850;
+        let job = Job { npes: 1, exit_status: Some(0), ..Job::default() };
+        let mut profile = Profile { job, pes: vec![pe] };
+        assert_eq!(Merged::from(&profile).pes[0].main_ns(), 150);
+        let said = "85 % of the run was not recorded: all times, shares and factors are of the rest";
+        assert_eq!(notes(&profile), [said]);
+        profile.pes[0].tables.system.unrecorded_ns = 4;
+        assert!(notes(&profile).is_empty(), "{:?}", notes(&profile));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::merge::Does;
 /// What it did for so long. `does`: what most of all its time there was.
 pub(crate) fn did_for(does: Does, ns: f64) -> String {
     let how = match does {
-        Does::Computes => return format!("worked for {}", time(ns)),
+        Does::Computes | Does::ComputesInLine => return format!("worked for {}", time(ns)),
         Does::InLine => ", in line for a core for most of its time there",
         Does::OffCore => ", on no core for most of its time there",
         Does::Beside | Does::Mixed => "",
@@ -17,7 +17,7 @@ pub(crate) fn did_for(does: Does, ns: f64) -> String {
 /// What to try where a PE comes late by something else than computing; `None` where it computes.
 pub(crate) fn try_otherwise(does: Does) -> Option<&'static str> {
     match does {
-        Does::Computes | Does::Mixed => None,
+        Does::Computes | Does::ComputesInLine | Does::Mixed => None,
         Does::InLine => Some(
             "it stands in line for a core there: look at what else runs on it; as many PEs and threads as there are \
              cores; oshrun --bind core keeps PEs apart",

@@ -97,8 +97,9 @@ fn bounds(routines: &[Routine]) -> String {
     let apart = r.mean_ns();
     let alone = apart + r.denied_ns as f64 / r.all_calls().max(1) as f64;
     format!(
-        "< bounded: calls that overlap in the processor take longer alone, as they are timed, than apart ({}: {} and \
-         at most {}). Their total is at most the time that no other call took.\n",
+        "< bounded: calls that overlap in the processor, or lose their core, take longer where they are timed than \
+         others ({}: {} and at most {}). Their total is at most the time that no other call took, and that the PE had \
+         a core.\n",
         r.name,
         units::time(alone),
         units::time(apart),

@@ -184,6 +184,11 @@ pub struct RegionHead {
     pub threads: AtomicU32,
     /// Slots that were ever used: those below this number.
     pub slots_used: AtomicU32,
+    /// Ticks between initialization and finalization in which the level was 0, but for those since
+    /// [`Self::off_since`].
+    pub off_ticks: AtomicU64,
+    /// Since when the level is 0 there, in ticks; 0: it is not.
+    pub off_since: AtomicU64,
     /// Time of attaching, in ticks.
     pub attach_ticks: AtomicU64,
     /// Time at which initialization ended, in ticks; 0 before.
@@ -225,7 +230,7 @@ pub struct RegionHead {
     pub allowed: AtomicU32,
     /// What the kernel counted for the process at the last look, in the order of [`crate::tables::Usage`].
     pub usage: [AtomicU64; USAGE],
-    /// The same when it was initialized.
+    /// The same when it was initialized, and what was added while the level was 0.
     pub usage_before: [AtomicU64; USAGE],
     /// Events that its trace does not have: overwritten, without room, or of threads without a file.
     pub trace_dropped: AtomicU64,

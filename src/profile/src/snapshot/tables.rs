@@ -28,7 +28,7 @@ use crate::tables::{
 /// Reads one PE. `slots` are those with something in them, `end_ns` is the end of its run.
 pub(crate) fn take(segment: &Segment, region: &layout::Region, slots: &[Flows<'_>], end_ns: u64) -> PeTables {
     let head = &region.head;
-    let mut tables = begin(segment, region);
+    let mut tables = begin(segment, region, end_ns);
     markers_and_modules(region, &mut tables);
     let mut sums = Sums::default();
     let mut regions = vec![Region::default(); REGIONS];
@@ -80,7 +80,7 @@ pub(crate) fn take_sums<'a>(
     slots: impl Iterator<Item = &'a Slot>,
     (end_ns, seen): (u64, &mut SeenMeetings),
 ) -> PeTables {
-    let mut tables = begin(segment, region);
+    let mut tables = begin(segment, region, end_ns);
     let mut regions = vec![Region::default(); tables.regions.len()];
     let mut sums = Vec::new();
     for (at, slot) in slots.enumerate() {
@@ -105,7 +105,7 @@ fn last_met(slot: &Slot) -> u64 {
 }
 
 /// What a PE has once, whatever its threads do.
-fn begin(segment: &Segment, region: &layout::Region) -> PeTables {
+fn begin(segment: &Segment, region: &layout::Region, end_ns: u64) -> PeTables {
     let ns = |word: &AtomicU64| word.load(Relaxed) as f64 / 256.0 * segment.scale().ns_per_tick();
     let head = &region.head;
     let mut tables = PeTables {
@@ -119,7 +119,7 @@ fn begin(segment: &Segment, region: &layout::Region) -> PeTables {
         region_error: head.region_error.load(Relaxed),
         trace_dropped: head.trace_dropped.load(Relaxed),
         errors: errors(head),
-        system: system(head),
+        system: System { unrecorded_ns: unrecorded_ns(segment, head, end_ns), ..system(head) },
         sync_every: 1,
         ..PeTables::default()
     };
@@ -146,6 +146,7 @@ fn system(head: &layout::RegionHead) -> System {
         cores: head.cores.load(Relaxed),
         allowed: head.allowed.load(Relaxed),
         quota: head.quota.load(Relaxed),
+        unrecorded_ns: 0,
         threads_ns: 0,
         queued_ns: None,
         off_core_ns: 0,
@@ -158,12 +159,19 @@ fn system(head: &layout::RegionHead) -> System {
     }
 }
 
-/// When the PE began to finalize, if it has.
+/// When the PE began to finalize, if it has; else where it is, or was when its level became 0.
 fn main_end_ns(segment: &Segment, head: &layout::RegionHead, end_ns: u64) -> u64 {
-    match get(&head.finalize_ticks) {
-        0 => end_ns,
-        finalize => segment.since_start(finalize),
+    match (get(&head.finalize_ticks), get(&head.off_since)) {
+        (0, 0) => end_ns,
+        (0, off) => segment.since_start(off).min(end_ns),
+        (finalize, _) => segment.since_start(finalize),
     }
+}
+
+/// How long the level was 0 between initialization and finalization.
+fn unrecorded_ns(segment: &Segment, head: &layout::RegionHead, end_ns: u64) -> u64 {
+    let still = if get(&head.finalize_ticks) == 0 { end_ns } else { 0 };
+    segment.scale().ns(get(&head.off_ticks)) + still.saturating_sub(main_end_ns(segment, head, end_ns))
 }
 
 /// How long the slot has had owners between initialization and finalization.

@@ -57,6 +57,9 @@ pub struct System {
     pub allowed: u32,
     /// Processors' worth of time that its control group may take; 0: no limit, or not known.
     pub quota: u32,
+    /// Time between initialization and finalization in which the level was 0, in nanoseconds; 0 in profiles of earlier
+    /// versions. No other time is of it.
+    pub unrecorded_ns: u64,
     /// Lives of the threads that call the library, between initialization and finalization, in nanoseconds.
     pub threads_ns: u64,
     /// How long these threads stood in a run queue, ready to run and without a processor, in nanoseconds; `None` where

@@ -186,3 +186,34 @@ fn programs_that_are_starved_are_told_so() {
     assert!(found[0].1.what.starts_with("a quota of 4 cores, or other programs, take the cores of vm"), "{found:?}");
     assert!(found[0].1.try_this.contains("nr_throttled"), "{found:?}");
 }
+
+/// Four PEs on two cores that work one at a time, as far as is known, while all stand in line for cores that others have.
+#[test]
+fn who_takes_the_cores_of_a_crowd_is_told() {
+    let crowd = |on_core_ms: u64, queued_ms: u64| {
+        let mut crowd = super::late::ring(250 * MS, 250 * MS);
+        for pe in &mut crowd.pes {
+            let system = &mut pe.tables.system;
+            (pe.host, system.cores, system.allowed) = ("vm".into(), 2, 2);
+            (system.usage.user_ns, system.queued_ns) = (on_core_ms * MS, Some(queued_ms * MS));
+            system.off_core_ns = queued_ms * MS;
+        }
+        crowd
+    };
+    // Somebody stands in line for 70 % of the run; the PEs have 0.8 of the two cores.
+    let found = findings(&crowd(200, 700));
+    assert_eq!(found.iter().map(|(name, _)| *name).collect::<Vec<_>>(), ["oversubscribed"], "{found:?}");
+    let Finding { what, evidence, try_this, share } = &found[0].1;
+    assert!(what.starts_with("other programs take the cores of vm"), "{what}");
+    let said = "4 PEs on processors for 800 ms in all, in line for one for 2.80 s: others had 2 cores for 40 % of";
+    assert!(evidence.starts_with(said), "{evidence}");
+    assert!(try_this.contains("as many PEs as there are cores"), "{try_this}");
+    assert!((share - 0.4).abs() < 0.01, "{share}");
+    // They have the cores themselves, or nobody stands in line, or each is bound to one.
+    assert!(names(&crowd(250, 0)).contains(&"serialized"), "{:?}", findings(&crowd(250, 0)));
+    let is_told = |profile: &Profile| findings(profile).iter().any(|(_, found)| found.what.contains("other programs"));
+    assert!(!is_told(&crowd(500, 500)) && !is_told(&crowd(250, 0)));
+    let mut bound = crowd(200, 700);
+    bound.pes.iter_mut().for_each(|pe| pe.tables.system.allowed = 1);
+    assert!(!is_told(&bound));
+}

@@ -315,6 +315,29 @@ fn several_with_more_to_do_are_named_together() {
     assert!(!names(&starved).contains(&"uneven-work"));
 }
 
+/// As well in a crowd, as far as it is known who stood in line for how long, and a core was free in the end.
+#[test]
+fn several_with_more_to_do_are_named_together_in_a_crowd() {
+    let crowd = |cores, less_ms| {
+        let mut crowd = halves(800 * MS, 200 * MS);
+        for pe in &mut crowd.pes {
+            (pe.host, pe.tables.system.cores) = ("vm".into(), cores);
+            let (on_core, queued) = if pe.pe % 2 == 1 { (400, 400) } else { (less_ms, less_ms) };
+            (pe.tables.system.usage.user_ns, pe.tables.system.queued_ns) = (on_core * MS, Some(queued * MS));
+        }
+        crowd
+    };
+    let found = findings(&crowd(2, 100));
+    let found = found.iter().find(|(name, _)| *name == "uneven-work").unwrap_or_else(|| panic!("{found:?}"));
+    assert!(found.1.evidence.contains("without what they stood in line for a core"), "{found:?}");
+    // One core, which is always taken; others that are on cores as long, or of which that is not known.
+    assert!(!names(&crowd(1, 100)).contains(&"uneven-work"));
+    assert!(!names(&crowd(2, 350)).contains(&"uneven-work"));
+    let mut unknown = crowd(2, 100);
+    unknown.pes[0].tables.system.queued_ns = None;
+    assert!(!names(&unknown).contains(&"uneven-work"));
+}
+
 /// Another PE comes last each time: not where one does mostly, nor a bit late, nor for waits of its own.
 #[test]
 fn another_pe_comes_last_each_time() {

@@ -75,3 +75,23 @@ fn who_waits_for_a_thread_of_its_own_is_not_said_to_read() {
     system(&mut helped, 890);
     assert!(found(&helped, "serial-pe").what.starts_with("PE 0 works alone for 800 ms"));
 }
+
+/// Where cores are taken, whoever has more to do stands in line for longer, too: that is its work.
+#[test]
+fn who_computes_more_in_a_crowd_has_too_much_work() {
+    let late = |on_core_ms, queued_ms| {
+        let mut all = with_cores(with_barriers(profile(&[], 0.25), Some(2)), 2, on_core_ms, queued_ms);
+        for pe in all.pes.iter_mut().filter(|pe| pe.pe != 2) {
+            (pe.tables.system.usage.user_ns, pe.tables.system.queued_ns) = (100 * MS, Some(150 * MS));
+        }
+        found(&all, "barrier-late")
+    };
+    let works = late(400, 590);
+    assert!(works.try_this.starts_with("give that PE less work"), "{works:?}");
+    assert!(works.try_this.contains("as many PEs as there are cores"), "{works:?}");
+    let said =
+        "on a core for 400 ms in all and in line for one for 590 ms, the others for 100 ms and 150 ms in the mean";
+    assert!(works.evidence.contains(said), "{works:?}");
+    let in_line = late(110, 880);
+    assert!(in_line.try_this.starts_with("it stands in line for a core there"), "{in_line:?}");
+}
