@@ -191,7 +191,7 @@ fn a_request_has_who_was_the_last_in_it_and_what_it_overlapped() {
     let rows = causes(&directory);
     let waits = |row: &&Value| row["pe"] == 0 && row["routine"] == "shmemx_req_wait";
     let row = rows.iter().find(waits).unwrap_or_else(|| panic!("PE 0 does not wait: {rows:#?}"));
-    assert_eq!((&row["by_pe"], &row["released_by"]), (&1.into(), &"PE 1, the last in it".into()), "{row}");
+    assert_eq!((&row["by_pe"], &row["released_by"]), (&1.into(), &"PE 1, whose part came last".into()), "{row}");
     let job = Job::new(tree::tool("oshprof")).arg("report").arg(&directory).args(["--view", "nbi", "--json"]);
     let report: Value = serde_json::from_str(&job.run().expect_code(0).stdout).expect("JSON");
     let handles = report["handles"].as_array().cloned().unwrap_or_default();

@@ -403,7 +403,14 @@ fn bad_variables() -> Result<(), Failed> {
             return Err(outcome.describe().into());
         }
     }
-    Ok(())
+    let differ = "GASNET_MAX_SEGSIZE=$((PELLUCID_PE + 1))m exec \"$0\"";
+    let job = Job::oshrun(2).args(["sh", "-c", differ]).arg(Program::new("team", "PAR").build()?);
+    let outcome = job.run();
+    if outcome.code() == 1 && outcome.stderr.contains("GASNET_MAX_SEGSIZE gives ") {
+        Ok(())
+    } else {
+        Err(outcome.describe().into())
+    }
 }
 
 /// A segment is as large as the variable says, or as the default; no larger one is possible, and memory is left for

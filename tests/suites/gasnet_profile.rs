@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use harness::report::Report;
 use harness::run::{Job, Running};
-use harness::tree;
+use harness::{system, tree};
 use serde_json::Value;
 
 /// Longer than anything here takes.
@@ -217,35 +217,70 @@ fn hang_shows_who_has_left_main() {
     job.wait().expect_code(0).expect_text(&["PE 2: its main has returned"]);
 }
 
+/// A job of `stuck` by which PE 0 waits, as `how` says. PEs 1 and 2 are in a barrier.
+fn stuck(how: &str, settings: [(&str, &str); 2]) -> Running {
+    let job = settings.into_iter().fold(Job::oshrun(4), |job, (name, value)| job.env(name, value));
+    job.arg(build("stuck")).arg(how).limit(60).start()
+}
+
+fn end(job: Running) {
+    // SAFETY: no pointers.
+    unsafe { libc::kill(job.pid() as i32, libc::SIGTERM) };
+    job.wait();
+}
+
 #[test]
-fn hang_names_the_reply_that_does_not_come() {
-    let program = build("stuck");
+fn hang_names_the_message_that_does_not_come() {
+    let not_run = "for an active message of any PE; PE 3 has not run handler 201 yet\n";
     for (how, profile, part) in [
+        ("block", "1", &format!("PE 0 waits in GASNET_BLOCKUNTIL {not_run}")[..]),
+        ("block", "0", &format!("PE 0 waits in GASNET_BLOCKUNTIL {not_run}")),
+        ("poll", "1", &format!("PE 0 waits in gasnet_AMPoll {not_run}")),
+        ("poll", "0", &format!("PE 0 waits in gasnet_AMPoll {not_run}")),
         (
-            "block",
+            "again",
             "1",
-            "PE 0 waits in GASNET_BLOCKUNTIL for the reply of handler 201 of PE 3, which has not run it yet",
+            "PE 0 waits in GASNET_BLOCKUNTIL for the reply of handler 203 of PE 3, which has not run it yet\n",
         ),
-        (
-            "block",
-            "0",
-            "PE 0 waits in GASNET_BLOCKUNTIL for the reply of handler 201 of PE 3, which has not run it yet",
-        ),
-        ("poll", "1", "PE 0 waits in gasnet_AMPoll for the reply of handler 201 of PE 3, which has not run it yet"),
-        ("poll", "0", "PE 0 waits in gasnet_AMPoll for the reply of handler 201 of PE 3, which has not run it yet"),
-        ("ran", "1", "PE 0 waits in GASNET_BLOCKUNTIL for the reply of handler 201 of PE 3, which has run it"),
-        ("full", "1", "PE 0 waits in gex_AM_Request_waits_for_room for the reply of handler 201 of PE 3"),
+        // Its reply, if it has one, would have come.
+        ("ran", "1", "PE 0 waits in GASNET_BLOCKUNTIL for an active message of any PE\n"),
+        ("full", "1", "PE 0 waits in gex_AM_Request_waits_for_room for PE 3 to run handler 201\n"),
     ] {
-        let job = Job::oshrun(4).env("SHMEM_PROFILE", profile).arg(&program).arg(how).limit(60).start();
+        let job = stuck(how, [("SHMEM_PROFILE", profile), ("SHMEM_TRANSPORT", "auto")]);
         let text = hang(&job, part);
-        let others = ["PEs 1, 2 wait in gex_Event_Wait", "PEs 1 to 3 wait in gex_Event_Wait"];
-        // One that sends its part of the barrier to the same queue waits there.
-        assert!(
-            how == "full" || others.iter().any(|others| text.contains(others)),
-            "{how}: the others wait in a barrier\n{text}"
-        );
-        // SAFETY: no pointers.
-        unsafe { libc::kill(job.pid() as i32, libc::SIGTERM) };
-        job.wait();
+        // PE 2 has heard of PE 1, and not of PE 0. One that sends its part to a full queue waits there.
+        let others = "PEs 1, 2 wait in gex_Event_Wait for PE 0 in a collective\n";
+        assert!(how == "full" || text.contains(others), "{how}: {others}\n{text}");
+        end(job);
     }
+}
+
+#[test]
+fn hang_says_no_more_of_messages_over_the_network_than_is_known() {
+    if system::library("libfabric.so.1").is_none() {
+        eprintln!("skipped: no libfabric");
+        return;
+    }
+    for (how, part) in [
+        ("block", "for an active message of any PE; PE 3 may not have run handler 201 yet\n"),
+        ("ran", "for an active message of any PE; PE 3 may not have run handler 201 yet\n"),
+        ("again", "for the reply of handler 203 of PE 3\n"),
+    ] {
+        let job = stuck(how, [("SHMEM_PROFILE", "1"), ("SHMEM_TRANSPORT", "ofi")]);
+        hang(&job, &format!("PE 0 waits in GASNET_BLOCKUNTIL {part}"));
+        end(job);
+    }
+}
+
+/// A client that polls makes a call after the other: that it waits is to be seen at any time.
+#[test]
+fn hang_sees_a_client_that_polls_whenever_it_looks() {
+    let wait = "PE 0 waits in gasnet_AMPoll for an active message of any PE";
+    let job = stuck("poll", [("SHMEM_PROFILE", "1"), ("SHMEM_TRANSPORT", "auto")]);
+    hang(&job, wait);
+    for look in 0..20 {
+        let text = Job::new(tree::tool("oshprof")).arg("hang").arg(job.pid().to_string()).run().stdout;
+        assert!(text.contains(wait), "look {look}: {text}");
+    }
+    end(job);
 }

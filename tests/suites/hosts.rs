@@ -174,8 +174,8 @@ fn arguments_and_variables_arrive() {
     let job = net.on("a", tree::tool("oshrun")).arg("--launch-agent").arg(&agent).args(["--hosts", &net.list(2)]);
     let job = job.args(["-x", "FLAVOUR=sour cherry", "--heap", "3m"]).arg(plain()).arg("variables");
     let job = job.env("FI_PROVIDER", "tcp").env("HOME", "/root").env("SHMEM_SYMMETRIC_SIZE", "5m");
-    let outcome = job.directory(&folder).run().expect_code(0);
-    let expected = format!("{} sour cherry 3m tcp no HOME", folder.display());
+    let outcome = job.env("GASNET_MAX_SEGSIZE", "2m").directory(&folder).run().expect_code(0);
+    let expected = format!("{} sour cherry 3m tcp 2m no HOME", folder.display());
     assert_eq!(outcome.stdout.lines().collect::<Vec<_>>(), [expected.as_str(); 4]);
 }
 

@@ -63,6 +63,27 @@ fn a_pe_that_leaves_or_dies_takes_all_hosts_along() {
     }
 }
 
+/// Connections to a PE that ends are closed, which PEs of other hosts may see before they hear why.
+#[test]
+fn transfers_that_fail_because_a_pe_ends_are_no_news() {
+    let Some(net) = Hosts::new(2) else { return };
+    let binary = Build::program("endings/busy.c").named("busy-hosts").build();
+    let turns = if system::is_long() { 30 } else { 4 };
+    for (how, code, words) in [
+        ("global-exit", 18, ""),
+        ("exit", 18, "PE 0 of 2 on host a (pid "),
+        ("6", 134, "was killed by signal 6 ("),
+        ("9", 137, "was killed by signal 9 ("),
+        ("11", 139, "was killed by signal 11 ("),
+    ] {
+        for _ in 0..turns {
+            let job = net.oshrun(1).arg(&binary).arg(how);
+            let outcome = ends(job.limit(20).start(), &binary, || ()).expect_code(code).expect_text(&[words]);
+            assert!(!outcome.stderr.contains("pellucid: PE 1"), "{how}: {}", outcome.describe());
+        }
+    }
+}
+
 #[test]
 fn pes_that_do_not_want_to_end_are_made_to() {
     let Some(net) = Hosts::new(2) else { return };

@@ -5,8 +5,9 @@
 #![allow(unsafe_code)]
 
 use crate::fail::{refuse, unrestricted};
+use crate::record::Whom;
 use crate::types::{EVENT_INVALID, EventHandle, Flags, code};
-use crate::{op, progress, record};
+use crate::{coll, op, progress, record};
 use pellucid_core::runtime;
 use pellucid_core::transport::{Event, EventSlot};
 use std::ffi::c_int;
@@ -92,7 +93,7 @@ impl Slot {
 
     /// Waits until the operations are complete, then gives the slot back.
     pub fn finish(&'static self, routine: &'static str) {
-        progress::until(routine, || self.counted.is_complete());
+        progress::until_of(routine, &mut (), |()| self.counted.is_complete(), |()| coll::lacking_of(self));
         self.release();
     }
 }
@@ -184,14 +185,18 @@ pub extern "C" fn gex_Event_Test(event: EventHandle) -> c_int {
         return code::OK;
     }
     check_leaf(R, event);
-    record::sampled(op!(EVENT_TEST), -1, 0, 0, || {
+    let complete = record::polled(op!(EVENT_TEST), || {
         look();
         let complete = is_complete(R, event);
         if complete {
             consume(R, event);
         }
-        result(complete)
-    })
+        complete
+    });
+    if complete {
+        progress::found();
+    }
+    result(complete)
 }
 
 /// `gex_Event_Wait`
@@ -211,16 +216,28 @@ fn wait_checked(routine: &'static str, event: EventHandle) {
     wait(routine, event);
 }
 
+/// For whom a wait for events is, as far as they are those of collectives.
+fn lacking(routine: &'static str, events: &[EventHandle]) -> Whom {
+    let slots = events.iter().filter(|event| **event != EVENT_INVALID).filter_map(|event| find(routine, *event));
+    slots.filter(|(slot, _)| !slot.counted.is_complete()).find_map(|(slot, _)| coll::lacking_of(slot))
+}
+
+/// Waits until events are as `ready` says.
+fn until(routine: &'static str, events: &mut [EventHandle], ready: impl FnMut(&mut [EventHandle]) -> bool) {
+    progress::until_of(routine, events, ready, |events| lacking(routine, events));
+}
+
 /// Waits for an event within a call that is recorded itself.
 pub fn finish(routine: &'static str, event: EventHandle) {
-    progress::until(routine, || is_complete(routine, event));
+    until(routine, &mut [event], |_| is_complete(routine, event));
     consume(routine, event);
 }
 
 /// Waits for an event; what is complete already takes no time, and is not recorded.
 pub fn wait(routine: &'static str, event: EventHandle) {
     if !is_complete(routine, event) {
-        record::timed(op!(EVENT_WAIT), -1, 0, 0, || progress::until(routine, || is_complete(routine, event)));
+        let ready = |_: &mut [EventHandle]| is_complete(routine, event);
+        record::timed(op!(EVENT_WAIT), -1, 0, 0, || until(routine, &mut [event], ready));
     }
     consume(routine, event);
 }
@@ -243,12 +260,12 @@ pub unsafe extern "C" fn gex_Event_WaitSome(events: *mut EventHandle, count: usi
     unrestricted(R);
     // SAFETY: the caller's list.
     let events = unsafe { list(R, events, count) };
-    let mut some = || {
+    let some = |events: &mut [EventHandle]| {
         let (done, open) = sweep(R, events);
         done > 0 || open == 0
     };
-    if !some() {
-        record::timed(op!(EVENT_WAIT), -1, 0, 0, || progress::until(R, some));
+    if !some(events) {
+        record::timed(op!(EVENT_WAIT), -1, 0, 0, || until(R, events, some));
     }
 }
 
@@ -270,9 +287,9 @@ pub unsafe extern "C" fn gex_Event_WaitAll(events: *mut EventHandle, count: usiz
     unrestricted(R);
     // SAFETY: the caller's list.
     let events = unsafe { list(R, events, count) };
-    let mut all = || sweep(R, events).1 == 0;
-    if !all() {
-        record::timed(op!(EVENT_WAIT), -1, 0, 0, || progress::until(R, all));
+    let all = |events: &mut [EventHandle]| sweep(R, events).1 == 0;
+    if !all(events) {
+        record::timed(op!(EVENT_WAIT), -1, 0, 0, || until(R, events, all));
     }
 }
 

@@ -85,12 +85,17 @@ pub extern "C" fn gex_NBI_Test(mask: u32, _: Flags) -> c_int {
     if !has_any() {
         return code::OK;
     }
-    record::sampled(op!(NBI_TEST), -1, 0, 0, || {
+    let complete = record::polled(op!(NBI_TEST), || {
         if let Some(transport) = runtime::map().transport {
             transport.progress();
         }
-        if is_complete(mask) { code::OK } else { code::NOT_READY }
-    })
+        is_complete(mask)
+    });
+    if !complete {
+        return code::NOT_READY;
+    }
+    progress::found();
+    code::OK
 }
 
 /// `gex_NBI_Wait`

@@ -2,8 +2,9 @@
 #![allow(unsafe_code)]
 
 use crate::fail::{need, unrestricted};
+use crate::record::Whom;
 use crate::types::code;
-use crate::{coll, op, record, thread};
+use crate::{asked, coll, op, record, thread};
 use pellucid_core::os::cpu;
 use pellucid_core::os::wait::Backoff;
 use pellucid_core::runtime;
@@ -16,7 +17,7 @@ use std::time::{Duration, Instant};
 const SPINS: u32 = 2000;
 const PATIENCE: u32 = 200_000;
 /// Idle polls between looks at the clock.
-const LOOKS: u32 = 4096;
+const LOOKS: u32 = 256;
 /// From when on a thread whose polls find nothing waits.
 const LONG: Duration = Duration::from_millis(200);
 
@@ -31,22 +32,44 @@ pub fn poll(routine: &'static str) -> usize {
 /// Waits, running handlers meanwhile.
 #[inline]
 pub fn until(routine: &'static str, mut ready: impl FnMut() -> bool) {
-    if ready() {
+    until_of(routine, &mut (), |()| ready(), |()| None);
+}
+
+/// As [`until`], for something that lacks what a PE does, which `whom` may know.
+pub fn until_of<T: ?Sized>(
+    routine: &'static str,
+    what: &mut T,
+    mut ready: impl FnMut(&mut T) -> bool,
+    whom: impl Fn(&T) -> Whom,
+) {
+    if ready(what) {
         return;
     }
     let oversubscribed = runtime::map().oversubscribed;
     let mut backoff = Backoff::new(oversubscribed);
     let mut shown: Option<Shown> = None;
+    let mut last: Option<Whom> = None;
     loop {
         let handled = poll(routine);
-        if ready() {
+        if ready(what) {
             break;
         }
         if handled > 0 {
             backoff.restart(oversubscribed);
         }
         if backoff.becomes_long() {
-            shown = record::long_wait(routine, Duration::ZERO);
+            let whom = whom(what).or_else(asked::unanswered);
+            shown = record::long_wait(routine, Duration::ZERO, whom);
+            last = Some(whom);
+        } else if handled > 0
+            && let Some(before) = last
+        {
+            // What was awaited may have come, and not be all.
+            let whom = whom(what).or_else(asked::unanswered);
+            if whom != before {
+                record::goes_on(whom);
+                last = Some(whom);
+            }
         }
         backoff.step();
     }
@@ -92,9 +115,19 @@ fn stall(thread: &mut thread::Thread) {
     }
     // SAFETY: the thread's own, made above or before.
     let stalled = unsafe { &mut *thread.stalled };
-    if stalled.shown.is_none() && stalled.since.elapsed() > LONG {
-        stalled.shown = record::long_wait("gasnet_AMPoll", stalled.since.elapsed());
+    if stalled.shown.is_some() {
+        if !record::goes_on(awaited()) {
+            // The client has made other calls.
+            (stalled.since, stalled.shown) = (Instant::now(), None);
+        }
+    } else if stalled.since.elapsed() > LONG {
+        stalled.shown = record::long_wait("gasnet_AMPoll", stalled.since.elapsed(), awaited());
     }
+}
+
+/// What a client that polls may wait for.
+fn awaited() -> Whom {
+    coll::lacking_of_any().or_else(asked::unanswered)
 }
 
 /// A thread's polls find something again, or it ends.
@@ -114,11 +147,14 @@ pub extern "C" fn gasnet_AMPoll() -> c_int {
     const R: &str = "gasnet_AMPoll";
     unrestricted(R);
     crate::fail::initialized(R);
-    let one = || record::sampled(op!(POLL), -1, 0, 0, || poll(R) > 0);
-    // What a thread shows that waits stays to be seen.
-    let found = if thread::get().stalled.is_null() { one() } else { recorder::nested(one) };
-    polled(found);
+    polled(record::polled(op!(POLL), || poll(R) > 0));
     code::OK
+}
+
+/// What the calling thread has tried again and again has come.
+#[inline]
+pub fn found() {
+    polled(true);
 }
 
 /// Looks for messages on behalf of a call that tries something, and finds it not to be complete: as a poll.
@@ -160,7 +196,7 @@ pub unsafe extern "C" fn pellucid_gex_idle(block: *mut Block) {
     }
     if block.turns > u64::from(PATIENCE) {
         if block.turns == u64::from(PATIENCE) + 1 {
-            record::long_wait(R, Duration::ZERO);
+            record::long_wait(R, Duration::ZERO, awaited());
         }
         std::thread::sleep(Duration::from_micros(50));
     } else if block.turns > u64::from(SPINS) || (block.turns > 1 && runtime::map().oversubscribed) {

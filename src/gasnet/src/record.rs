@@ -5,6 +5,7 @@
 
 use crate::{asked, site, thread};
 use pellucid_profile::arm::{self, ARM, OFF, PROBE};
+use pellucid_profile::op::gasnet::Awaited;
 use pellucid_profile::op::{self, Operation};
 use pellucid_profile::recorder::{self, Shown, Stamp, count};
 use std::time::Duration;
@@ -54,6 +55,22 @@ pub fn sampled<R>(op: impl Operation, peer: i32, addr: usize, bytes: usize, f: i
 fn sampled_fully<R>(op: impl Operation, (peer, addr, bytes): (i32, usize, usize), f: impl FnOnce() -> R) -> R {
     site::note();
     recorder::sampled_after(op, (peer, addr, bytes), f, waited)
+}
+
+/// As [`sampled`], of a call by which a client waits that makes it again and again: once that has become a wait which
+/// is shown, it stays to be seen.
+#[inline(always)]
+pub fn polled<R>(op: impl Operation, f: impl FnOnce() -> R) -> R {
+    if thread::get().stalled.is_null() { sampled(op, -1, 0, 0, f) } else { polled_in_wait(op, f) }
+}
+
+#[inline(never)]
+fn polled_in_wait<R>(op: impl Operation, f: impl FnOnce() -> R) -> R {
+    if !is_on(arm::flag(&ARM, op.id())) {
+        return f();
+    }
+    site::note();
+    recorder::sampled_in_wait(op, f)
 }
 
 /// Runs a put, a get, or a message with a payload.
@@ -118,7 +135,7 @@ pub fn handler<R>(number: u8, source: i32, bytes: usize, f: impl FnOnce() -> R) 
 /// A request waits for room: that is a call of its own, whose time is not that of the one that sends it. Where that is
 /// timed whether it waits or not, it has the time.
 pub fn waits_for_room(pe: i32, wait: &mut dyn FnMut()) {
-    let awaited = asked::last(pe).map_or(0, |handler| op::gasnet::awaited(handler, true));
+    let awaited = asked::last(pe).map_or(0, Awaited::address);
     if recorder::is_in_timed_call() {
         recorder::wait_begins();
         let shown = recorder::stall(op::gasnet::NO_ROOM, pe, awaited, 0, Duration::ZERO);
@@ -134,16 +151,28 @@ fn waited() -> u64 {
     thread::get().waited
 }
 
-/// A wait has become long: shows for whose reply it is. Gives what is to be shown again once it is over.
+/// For whom a wait is: a PE that lacks in a collective, or a request without reply.
+pub type Whom = Option<(i32, Awaited)>;
+
+/// As what the wait is shown.
+fn words(whom: Whom) -> (i32, usize) {
+    whom.map_or((-1, 0), |(peer, awaited)| (peer, awaited.address()))
+}
+
+/// A wait has become long: shows for whom it is. Gives what is to be shown again once it is over.
 #[cold]
-pub fn long_wait(routine: &str, waited: Duration) -> Option<Shown> {
-    let (peer, addr) = match asked::unanswered() {
-        Some(asked) => (asked.pe, op::gasnet::awaited(asked.handler, asked.is_pending)),
-        None => (-1, 0),
-    };
+pub fn long_wait(routine: &str, waited: Duration, whom: Whom) -> Option<Shown> {
+    let (peer, addr) = words(whom);
     if !recorder::may_stall() {
         recorder::waits_on(peer, addr);
         return None;
     }
     recorder::stall(op::find(routine)?, peer, addr, 0, waited)
+}
+
+/// A long wait goes on, and is for somebody else now. False: it is not shown any more.
+#[cold]
+pub fn goes_on(whom: Whom) -> bool {
+    let (peer, addr) = words(whom);
+    recorder::waits_on(peer, addr)
 }

@@ -300,10 +300,11 @@ fn located(routine: &'static str, parent: &Team, location: &Location, flags: Fla
 /// A barrier over each of these teams, all at once: a process may be several members of one.
 fn synchronize(routine: &'static str, teams: &[&'static Team]) {
     let mut under_way: Vec<Barrier> = teams.iter().map(|team| Barrier::new(team, Name::Anonymous).0).collect();
-    progress::until(routine, || {
+    let advance = |under_way: &mut Vec<Barrier>| {
         under_way.retain_mut(|barrier| !barrier.advance());
         under_way.is_empty()
-    });
+    };
+    progress::until_of(routine, &mut under_way, advance, |under_way| under_way.first().and_then(coll::whom));
 }
 
 /// `gex_TM_Create`

@@ -1,8 +1,8 @@
-/* Waits for a reply that does not come: the first argument says how, and whether the handler has run. */
+/* Waits for a message that does not come: the first argument says how, what handlers have run, and which reply. */
 #include "job.h"
 #include <unistd.h>
 
-static volatile int answered;
+static volatile int answered, asked;
 
 static void silent(gex_Token_t token)
 {
@@ -15,22 +15,34 @@ static void answer(gex_Token_t token)
     answered = 1;
 }
 
+static void reply(gex_Token_t token)
+{
+    asked = 1;
+    gex_AM_ReplyShort(token, 202, 0);
+}
+
 int main(int argc, char **argv)
 {
     gex_AM_Entry_t table[] = {
         {201, (gex_AM_Fn_t)silent, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0, NULL, "silent"},
         {202, (gex_AM_Fn_t)answer, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REPLY, 0, NULL, "answer"},
+        {203, (gex_AM_Fn_t)reply, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0, NULL, "reply"},
     };
     const char *how = argc > 1 ? argv[1] : "";
-    begin(argc, argv, table, 2, 1);
+    begin(argc, argv, table, 3, 1);
     volatile char *asleep = segment_of(0);
-    int sleeps = strcmp(how, "ran") != 0;
+    int sleeps = strcmp(how, "ran") != 0, again = strcmp(how, "again") == 0;
     if (me == 0) {
+        if (again) {
+            gex_AM_RequestShort(world, 3, 203, 0);
+            GASNET_BLOCKUNTIL(answered);
+            answered = 0;
+        }
         /* Its last poll is over by then. */
         while (sleeps && !*asleep)
             ;
         sleep(1);
-        gex_AM_RequestShort(world, 3, 201, 0);
+        gex_AM_RequestShort(world, 3, again ? 203 : 201, 0);
         if (strcmp(how, "poll") == 0)
             while (!answered)
                 gasnet_AMPoll();
@@ -41,6 +53,8 @@ int main(int argc, char **argv)
     }
     if (me == 3 && sleeps) {
         char yes = 1;
+        if (again)
+            GASNET_BLOCKUNTIL(asked);
         gex_RMA_PutBlocking(world, 0, (void *)asleep, &yes, 1, 0);
         sleep(60);
     }

@@ -22,8 +22,8 @@ int main(int count, char **arguments) {
     CASE("arguments") for (int k = 2; k < count; k++) printf("[%s]", arguments[k]);
     CASE("variables") {
         char folder[1000];
-        printf("%s %s %s %s %s\n", getcwd(folder, sizeof folder), getenv("FLAVOUR"), getenv("SHMEM_SYMMETRIC_SIZE"),
-            getenv("FI_PROVIDER"), getenv("HOME") ? "HOME" : "no HOME");
+        printf("%s %s %s %s %s %s\n", getcwd(folder, sizeof folder), getenv("FLAVOUR"), getenv("SHMEM_SYMMETRIC_SIZE"),
+            getenv("FI_PROVIDER"), getenv("GASNET_MAX_SEGSIZE"), getenv("HOME") ? "HOME" : "no HOME");
     }
     CASE("input") {
         char line[200];

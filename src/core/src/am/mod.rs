@@ -124,12 +124,12 @@ impl Messages {
         let _ = self.observer.set(observer);
     }
 
-    /// Whether all requests to a PE have been handled there, as far as is known here.
-    pub fn is_handled_by(&self, pe: i32) -> bool {
-        let Ok(job) = self.job() else { return true };
+    /// Whether all requests to a PE have been handled there; `None`: that is not known here.
+    pub fn is_handled_by(&self, pe: i32) -> Option<bool> {
+        let Ok(job) = self.job() else { return Some(true) };
         match job.lanes().filter(|lanes| lanes.reaches(pe)) {
-            Some(lanes) => lanes.is_handled_by(pe),
-            None => job.remote.is_none_or(|remote| remote.messages_handled_by(pe)),
+            Some(lanes) => Some(lanes.is_handled_by(pe)),
+            None => job.remote.map_or(Some(true), |remote| remote.messages_handled_by(pe)),
         }
     }
 

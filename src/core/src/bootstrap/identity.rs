@@ -2,7 +2,7 @@
 //! does that.
 
 use super::common::CommonSettings;
-use crate::base::{Cause, Fault};
+use crate::base::{Cause, Fault, env};
 
 /// What a PE says of itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,8 +56,8 @@ impl Identity {
             return differ("the library has version", &self.version, &other.version, advice);
         }
         if self.heap != other.heap {
-            let advice = "all PEs need the same SHMEM_SYMMETRIC_SIZE";
-            return differ("the symmetric heap has", &Bytes(self.heap), &Bytes(other.heap), advice);
+            let advice = format!("all PEs need the same {}", env::symmetric_size_by());
+            return differ("the symmetric heap has", &Bytes(self.heap), &Bytes(other.heap), &advice);
         }
         let advice = "all PEs need the same executable, or SHMEM_STATIC_SEGMENT=off";
         if self.data != other.data {

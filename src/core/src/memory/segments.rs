@@ -7,7 +7,7 @@
 use super::fork_copy;
 use super::heap::LARGEST_ALIGN;
 use super::map::{BEHIND, Map, Peer};
-use crate::base::{Cause, Fault};
+use crate::base::{Cause, Fault, env};
 use crate::bootstrap::common::CommonSettings;
 use crate::bootstrap::job::Job;
 use crate::os::elf;
@@ -82,8 +82,9 @@ fn compare(job: &Job, pe: u32, settings: CommonSettings, heap_len: usize, data: 
         settings.check_matching(job.pe(other).settings(), other)?;
         let theirs = job.pe(other).heap();
         if theirs != heap_len as u64 {
+            let by = env::symmetric_size_by();
             return Err(Fault::from(Cause::Startup(format!(
-                "SHMEM_SYMMETRIC_SIZE gives {heap_len} bytes here but {theirs} on PE {other}: all PEs need the same"
+                "{by} gives {heap_len} bytes here but {theirs} on PE {other}: all PEs need the same"
             ))));
         }
     }

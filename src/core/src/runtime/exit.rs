@@ -267,16 +267,19 @@ const NAP: Duration = Duration::from_millis(5);
 
 /// The status with which the job ends already, where the network fails since another PE, or another thread of this one,
 /// ends it: what fails then is nobody's news. A PE of this host that crashes, or leaves with an error, has noted that
-/// before its connections are closed; what comes of it is waited for.
+/// before its connections are closed; what comes of it is waited for. The end of a PE of another host is known to the
+/// launcher about when its connections are closed: it has a while to end this process.
 fn ended_by_another(process: &Process) -> Option<i32> {
     let (job, begin) = (&process.job, Instant::now());
     let leaves = |pe: u32| pe != process.pe && job.pe(pe).ended().is_some();
+    let launchers = if WIREUP.get().is_none() { OTHERS } else { liveness::LAUNCHERS };
+    let launchers = if NETWORK.get().is_some() { launchers } else { Duration::ZERO };
     loop {
         let request = job.exit_request();
         let waits = match request {
             // That thread has exit handlers to run, and another's launcher hears of the end from that PE.
             Some(request) => request.pe == process.pe as i32 || WIREUP.get().is_some(),
-            None => job.pes().any(leaves),
+            None => begin.elapsed() < launchers || job.pes().any(leaves),
         };
         if !waits || begin.elapsed() >= OTHERS {
             return request.map(|request| request.status);

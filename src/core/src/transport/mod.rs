@@ -391,8 +391,9 @@ pub trait Transport: Send + Sync + Debug {
     /// to end, and from now on tells others at once what has been handled of theirs.
     fn all_messages_handled(&self) -> Result<bool, Fault>;
 
-    /// Whether every request of this PE to another one is known to have been handled: for whoever looks at a wait.
-    fn messages_handled_by(&self, pe: i32) -> bool;
+    /// Whether every request of this PE to another one has been handled; `None`: that is not known. For whoever looks
+    /// at a wait.
+    fn messages_handled_by(&self, pe: i32) -> Option<bool>;
 
     /// Asks a PE something that it answers whatever it does, and waits for the answer: a number, 0 where there is none.
     /// What the words mean is between those who ask and those who answer.

@@ -127,8 +127,8 @@ impl Transport for End {
         Ok(0)
     }
 
-    fn messages_handled_by(&self, _: i32) -> bool {
-        true
+    fn messages_handled_by(&self, _: i32) -> Option<bool> {
+        Some(true)
     }
 
     fn progress(&self) -> bool {

@@ -69,6 +69,14 @@ impl Barrier {
     fn key(&self, from: Rank, to: Rank) -> Key {
         Key { team: self.team.id, number: self.number, step: self.round, from, to }
     }
+
+    /// Whom this member tells in this round, and of whom it hears; `None` after the last round.
+    fn others(&self) -> Option<(Rank, Rank)> {
+        let (size, mine) = (u64::from(self.team.size()), u64::from(self.team.rank()));
+        let distance = 1 << self.round;
+        let (to, from) = ((mine + distance) % size, (mine + size.saturating_sub(distance)) % size);
+        (distance < size).then_some((to as Rank, from as Rank))
+    }
 }
 
 /// What a complete barrier has found.
@@ -78,15 +86,13 @@ pub fn outcome(result: &AtomicU64) -> Name {
 
 impl Schedule for Barrier {
     fn advance(&mut self) -> bool {
-        let (size, mine) = (u64::from(self.team.size()), u64::from(self.team.rank()));
-        while 1 << self.round < size {
-            let distance = 1 << self.round;
-            let (to, from) = ((mine + distance) % size, (mine + size - distance) % size);
+        let mine = self.team.rank();
+        while let Some((to, from)) = self.others() {
             if !self.is_sent {
                 self.is_sent = true;
-                mail::send(self.team, self.key(mine as Rank, to as Rank), &self.name.word().to_ne_bytes());
+                mail::send(self.team, self.key(mine, to), &self.name.word().to_ne_bytes());
             }
-            let Some(theirs) = mail::take(self.key(from as Rank, mine as Rank)) else { return false };
+            let Some(theirs) = mail::take(self.key(from, mine)) else { return false };
             let word = theirs.first_chunk::<8>().map_or(0, |bytes| u64::from_ne_bytes(*bytes));
             self.name = self.name.with(Name::of(word));
             self.is_sent = false;
@@ -94,5 +100,9 @@ impl Schedule for Barrier {
         }
         self.result.store(self.name.word(), Ordering::Release);
         true
+    }
+
+    fn lacks(&self) -> Option<i32> {
+        self.others().and_then(|(_, from)| self.team.member(from)).map(|peer| peer.pe)
     }
 }

@@ -19,9 +19,12 @@ pub mod tree;
 
 use crate::event::{self, Slot};
 use crate::fail::is_unrestricted;
+use crate::progress;
+use crate::record::Whom;
 use crate::team::Team;
 use crate::types::{EVENT_INVALID, EventHandle};
 use pellucid_core::runtime;
+use pellucid_profile::op::gasnet::Awaited;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -29,6 +32,9 @@ use std::sync::{Mutex, PoisonError};
 pub trait Schedule: Send {
     /// Does what can be done now; whether it is complete.
     fn advance(&mut self) -> bool;
+
+    /// The PE whose data it lacks, to go on.
+    fn lacks(&self) -> Option<i32>;
 }
 
 struct Active {
@@ -84,7 +90,29 @@ pub fn begin(mut schedule: Box<dyn Schedule>) -> EventHandle {
 
 /// Runs a collective to its end.
 pub fn run(routine: &'static str, mut schedule: impl Schedule) {
-    crate::progress::until(routine, || schedule.advance());
+    progress::until_of(routine, &mut schedule, Schedule::advance, |schedule| whom(schedule));
+}
+
+/// For whom a wait for a schedule is.
+pub fn whom(schedule: &(impl Schedule + ?Sized)) -> Whom {
+    schedule.lacks().map(|pe| (pe, Awaited::Part))
+}
+
+/// For whom a wait is that is for the first collective under way that fits; `None` also while another thread moves them
+/// on.
+fn lacking(fits: impl Fn(&Active) -> bool) -> Whom {
+    let active = ACTIVE.try_lock().ok()?;
+    active.iter().find(|active| fits(active)).and_then(|active| whom(&*active.schedule))
+}
+
+/// For whom a wait for an event is, if that is of a collective.
+pub fn lacking_of(slot: &Slot) -> Whom {
+    lacking(|active| std::ptr::eq(active.slot, slot))
+}
+
+/// For whom a wait for the collective is that was begun first of those under way.
+pub fn lacking_of_any() -> Whom {
+    lacking(|_| true)
 }
 
 /// What every member gives, by rank.

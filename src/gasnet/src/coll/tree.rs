@@ -82,15 +82,20 @@ impl<C: FnMut(&mut Vec<u8>, Vec<u8>) + Send, F: FnOnce(Vec<u8>) + Send> Tree<C, 
         if self.mine() == 0 { most } else { self.mine().trailing_zeros() }
     }
 
+    /// The child of a bit, if there is one.
+    fn child(&self, bit: u32) -> Option<u32> {
+        let child = u64::from(self.mine()) + (1 << bit);
+        (child < u64::from(self.size())).then_some(child as u32)
+    }
+
     /// Takes what children give; whether all have.
     fn gather(&mut self) -> bool {
         while let Phase::Up(bit) = self.phase {
             if bit == self.bits() {
                 return true;
             }
-            let child = u64::from(self.mine()) + (1 << bit);
-            if child < u64::from(self.size()) {
-                let Some(theirs) = mail::take(self.key(UP, child as u32, self.mine())) else { return false };
+            if let Some(child) = self.child(bit) {
+                let Some(theirs) = mail::take(self.key(UP, child, self.mine())) else { return false };
                 (self.combine)(&mut self.data, theirs);
             }
             self.phase = Phase::Up(bit + 1);
@@ -127,13 +132,21 @@ impl<C: FnMut(&mut Vec<u8>, Vec<u8>) + Send, F: FnOnce(Vec<u8>) + Send> Schedule
             self.data = data;
         }
         for bit in (0..self.bits()).rev() {
-            let child = u64::from(self.mine()) + (1 << bit);
-            if child < u64::from(self.size()) {
-                self.send(DOWN, child as u32);
+            if let Some(child) = self.child(bit) {
+                self.send(DOWN, child);
             }
         }
         self.finish();
         true
+    }
+
+    fn lacks(&self) -> Option<i32> {
+        let from = match self.phase {
+            Phase::Up(bit) if bit < self.bits() => self.child(bit)?,
+            _ if self.mine() == 0 => return None,
+            _ => self.parent(),
+        };
+        self.team.member(self.rank(from)).map(|peer| peer.pe)
     }
 }
 

@@ -178,6 +178,43 @@ fn a_quiet_waits_for_what_is_under_way() {
 }
 
 #[test]
+fn what_is_awaited_of_messages_is_said_as_far_as_it_is_known() {
+    use op::gasnet::Awaited;
+    let waits = |number, routine, whom, awaited: Awaited| {
+        let mut pe = pe(number, Some(routine), awaited.address() as u64);
+        pe.threads[0].peer = Some(whom);
+        pe
+    };
+    let request = |is_pending, replies| Awaited::Request { handler: 201, is_pending, replies };
+    let pes = [
+        waits(0, "gex_Event_Wait", 1, Awaited::Part),
+        waits(1, "gex_Event_Wait", 0, request(true, true)),
+        waits(2, "gasnet_AMPoll", 5, Awaited::Part),
+        waits(3, "gex_NBI_Wait", 0, request(false, true)),
+        waits(4, "GASNET_BLOCKUNTIL", 0, request(true, false)),
+        waits(5, "GASNET_BLOCKUNTIL", 2, request(false, false)),
+        waits(6, "gex_AM_Request_waits_for_room", 0, request(true, false)),
+        pe(7, Some("gasnet_AMPoll"), 0),
+    ];
+    let waits = Waits::find(&pes);
+    assert_eq!(
+        waits.text(),
+        "PE 0 waits in gex_Event_Wait for PE 1 in a collective\n\
+         PE 1 waits in gex_Event_Wait for the reply of handler 201 of PE 0, which has not run it yet\n\
+         PE 2 waits in gasnet_AMPoll, perhaps for PE 5 in a collective\n\
+         PE 3 waits in gex_NBI_Wait for the reply of handler 201 of PE 0\n\
+         PE 4 waits in GASNET_BLOCKUNTIL for an active message of any PE; PE 0 has not run handler 201 yet\n\
+         PE 5 waits in GASNET_BLOCKUNTIL for an active message of any PE; PE 2 may not have run handler 201 yet\n\
+         PE 6 waits in gex_AM_Request_waits_for_room for PE 0 to run handler 201\n\
+         PE 7 waits in gasnet_AMPoll for an active message of any PE\n\
+         cycle: PE 0 -> PE 1 -> PE 0: none of them can go on\n"
+    );
+    assert_eq!(activity(&pes[0]), "in gex_Event_Wait (a collective, PE 1) for 3.2 s");
+    assert_eq!(activity(&pes[1]), "in gex_Event_Wait (reply of handler 201 of PE 0) for 3.2 s");
+    assert_eq!(activity(&pes[4]), "in GASNET_BLOCKUNTIL (handler 201 of PE 0) for 3.2 s");
+}
+
+#[test]
 fn a_pe_that_is_not_recorded_may_have_called_anything() {
     let mut pe = pe(0, None, 0);
     assert_eq!(activity(&pe), "has called nothing since shmem_init");

@@ -51,8 +51,26 @@ pub enum For {
         /// It is known not to have run.
         is_pending: bool,
     },
+    /// A handler, which makes room in a queue.
+    Handler {
+        /// Of whom.
+        peer: u32,
+        /// Which.
+        handler: u16,
+    },
     /// An active message of whomever.
-    Message,
+    Message {
+        /// A request of this PE that may be without reply: to whom, for which handler, and whether that is known not to
+        /// have run.
+        asked: Option<(u32, u16, bool)>,
+    },
+    /// What another PE has to do in a collective of active messages.
+    Part {
+        /// Who.
+        peer: u32,
+        /// It is not known whether it is the collective that is waited for.
+        perhaps: bool,
+    },
     /// What is missing of a PE in an operation that has a handle.
     Request {
         /// Of whom, where it is known.
@@ -126,10 +144,18 @@ fn different(pes: &[PeNow], collectives: &BTreeMap<Meeting, Vec<usize>>) -> Vec<
 
 /// What a wait for messages is for.
 fn message(thread: &CurrentOp) -> For {
+    use op::gasnet::{Awaited, BLOCKUNTIL, NO_ROOM, POLL};
     match (thread.awaited(), thread.peer) {
-        (Some((peer, handler, is_pending)), _) => For::Reply { peer, handler, is_pending },
-        (None, Some(peer)) if thread.op == op::gasnet::NO_ROOM => For::Answer(peer),
-        _ => For::Message,
+        (Some((peer, Awaited::Part)), _) => For::Part { peer, perhaps: matches!(thread.op, POLL | BLOCKUNTIL) },
+        (Some((peer, Awaited::Request { handler, .. })), _) if thread.op == NO_ROOM => For::Handler { peer, handler },
+        (Some((peer, Awaited::Request { handler, is_pending, replies: true })), _) => {
+            For::Reply { peer, handler, is_pending }
+        }
+        (Some((peer, Awaited::Request { handler, is_pending, .. })), _) => {
+            For::Message { asked: Some((peer, handler, is_pending)) }
+        }
+        (None, Some(peer)) if thread.op == NO_ROOM => For::Answer(peer),
+        _ => For::Message { asked: None },
     }
 }
 
@@ -255,13 +281,22 @@ impl Wait {
             For::Lock(Some(holder)) => format!("waits in {routine}{object} for PE {holder}, which holds the lock"),
             For::Lock(None) => format!("waits in {routine}{object} for a lock that no PE is seen to hold"),
             For::Answer(peer) => format!("waits in {routine} for what is under way to PE {peer}"),
-            For::Reply { peer, handler, is_pending: true } => {
-                format!("waits in {routine} for the reply of handler {handler} of PE {peer}, which has not run it yet")
+            For::Reply { peer, handler, is_pending } => {
+                let pending = if *is_pending { ", which has not run it yet" } else { "" };
+                format!("waits in {routine} for the reply of handler {handler} of PE {peer}{pending}")
             }
-            For::Reply { peer, handler, is_pending: false } => {
-                format!("waits in {routine} for the reply of handler {handler} of PE {peer}, which has run it")
+            For::Handler { peer, handler } => format!("waits in {routine} for PE {peer} to run handler {handler}"),
+            For::Message { asked } => {
+                let asked = asked.map(|(peer, handler, is_pending)| {
+                    let has = if is_pending { "has not" } else { "may not have" };
+                    format!("; PE {peer} {has} run handler {handler} yet")
+                });
+                format!("waits in {routine} for an active message of any PE{}", asked.unwrap_or_default())
             }
-            For::Message => format!("waits in {routine} for an active message of any PE"),
+            For::Part { peer, perhaps } => {
+                let perhaps = if *perhaps { ", perhaps" } else { "" };
+                format!("waits in {routine}{perhaps} for PE {peer} in a collective")
+            }
             For::Request { peer, of } => {
                 let of = of.unwrap_or("an operation");
                 let peer = peer.map(|peer| format!(" for PE {peer}")).unwrap_or_default();
@@ -279,9 +314,10 @@ impl Wait {
         match &self.what {
             For::Members { missing, perhaps: false } => missing,
             For::Lock(Some(holder)) => std::slice::from_ref(holder),
-            For::Reply { peer, is_pending: true, .. } | For::Request { peer: Some(peer), .. } => {
-                std::slice::from_ref(peer)
-            }
+            For::Reply { peer, is_pending: true, .. }
+            | For::Request { peer: Some(peer), .. }
+            | For::Handler { peer, .. }
+            | For::Part { peer, perhaps: false } => std::slice::from_ref(peer),
             _ => &[],
         }
     }

@@ -150,23 +150,56 @@ pub const fn handler(number: u16) -> Option<u16> {
     Some((FIRST + CALLS) as u16 + number - HANDLERS_FROM)
 }
 
-/// Whether an operation waits for messages or for what goes on by them: its peer is who has to answer, and its address
-/// tells the handler ([`awaited`]).
+/// Whether an operation waits for messages or for what goes on by them: its peer is who has to do something, and its
+/// address tells what ([`Awaited`]).
 pub const fn waits_for_messages(op: u16) -> bool {
     matches!(op, NO_ROOM | POLL | BLOCKUNTIL | EVENT_WAIT | NBI_WAIT | OLD_WAIT | OLD_COLL)
 }
 
-/// A request without a reply, as the address of a wait: the handler's number, and whether it is known not to have run.
-pub const fn awaited(handler: u16, is_pending: bool) -> usize {
-    1 << 16 | (is_pending as usize) << 17 | handler as usize
+/// What a wait for messages may be for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Awaited {
+    /// A request to which no reply has come.
+    Request {
+        /// The handler's number.
+        handler: u16,
+        /// It is known not to have run.
+        is_pending: bool,
+        /// It has replied before.
+        replies: bool,
+    },
+    /// What a PE has to do in a collective.
+    Part,
 }
 
-/// The contrary: handler, and whether it is known not to have run; `None`: no request.
-pub const fn awaits(addr: u64) -> Option<(u16, bool)> {
-    if addr >> 18 != 0 || addr >> 16 & 1 == 0 {
-        return None;
+const REQUEST: u64 = 1 << 16;
+const IS_PENDING: u64 = 1 << 17;
+const REPLIES: u64 = 1 << 18;
+const PART: u64 = 1 << 19;
+
+impl Awaited {
+    /// As the address of a wait.
+    pub const fn address(self) -> usize {
+        match self {
+            Self::Request { handler, is_pending, replies } => {
+                let (pending, replies) = (IS_PENDING * is_pending as u64, REPLIES * replies as u64);
+                (REQUEST | pending | replies | handler as u64) as usize
+            }
+            Self::Part => PART as usize,
+        }
     }
-    Some((addr as u16, addr >> 17 & 1 != 0))
+
+    /// The contrary; `None`: nothing of the kind.
+    pub const fn of(addr: u64) -> Option<Self> {
+        if addr == PART {
+            return Some(Self::Part);
+        }
+        if addr >= PART || addr & REQUEST == 0 {
+            return None;
+        }
+        let (is_pending, replies) = (addr & IS_PENDING != 0, addr & REPLIES != 0);
+        Some(Self::Request { handler: addr as u16, is_pending, replies })
+    }
 }
 
 #[cfg(test)]
@@ -187,8 +220,10 @@ mod tests {
 
     #[test]
     fn what_is_awaited_is_read_back() {
-        assert_eq!(awaits(awaited(201, true) as u64), Some((201, true)));
-        assert_eq!(awaits(awaited(128, false) as u64), Some((128, false)));
-        assert_eq!((awaits(0), awaits(0x7f00_0001_0000)), (None, None));
+        let request = |handler, is_pending, replies| Awaited::Request { handler, is_pending, replies };
+        for awaited in [request(201, true, false), request(128, false, true), request(255, true, true), Awaited::Part] {
+            assert_eq!(Awaited::of(awaited.address() as u64), Some(awaited));
+        }
+        assert_eq!((Awaited::of(0), Awaited::of(0x7f00_0001_0000)), (None, None));
     }
 }

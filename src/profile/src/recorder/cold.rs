@@ -65,8 +65,12 @@ pub(super) const MARKS: u64 = SAMPLE | FIRST;
 #[cold]
 #[inline(never)]
 pub(super) fn begin(slot: &Slot, left: u32, addr: usize, bytes: usize, site: u32) -> u64 {
+    begin_of(slot, slot.head.current.word.load(Relaxed), left, (addr, bytes), site)
+}
+
+/// As [`begin`], of a call that `word` would show.
+pub(super) fn begin_of(slot: &Slot, word: u64, left: u32, (addr, bytes): (usize, usize), site: u32) -> u64 {
     let (current, look) = (&slot.head.current, &slot.tables.look);
-    let word = current.word.load(Relaxed);
     let (is_sample, now) = match trace::enter(slot, word as u16, left, bytes) {
         Short::Sample => {
             look.addr.store(addr as u64, Relaxed);
@@ -198,7 +202,11 @@ pub(super) fn leave_sample(op: u16, start: u64) -> u64 {
         leave_shared(op, start);
         return 0;
     };
-    let word = slot.head.current.word.load(Relaxed);
+    leave_sample_of(slot, op, start, slot.head.current.word.load(Relaxed))
+}
+
+/// As [`leave_sample`], of a call that `word` shows, or would show.
+pub(super) fn leave_sample_of(slot: &Slot, op: u16, start: u64, word: u64) -> u64 {
     // A signal handler that made a call meanwhile has left another word: what is no sample has an event in any case.
     let traced = state_of(word) == STATE_INSIDE;
     if start & (SAMPLE | FIRST) == FIRST {

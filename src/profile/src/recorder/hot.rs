@@ -271,11 +271,17 @@ pub(super) fn enter_sampled(
     (peer, addr, bytes): (i32, usize, usize),
     site: u32,
 ) -> u64 {
-    slot.head.current.word.store(u64::from(op.entered()) | PROBED | u64::from(peer as u32) << 32, Relaxed);
+    slot.head.current.word.store(probed_word(op, peer), Relaxed);
     let left = cell.countdown.load(Relaxed);
     bump32(&cell.countdown, u32::MAX);
     // While tracing is on the mask is zero.
     if left & trace::mask() == 0 { cold::begin(slot, left, addr, bytes, site) } else { 0 }
+}
+
+/// What shows a sampled call that the probe has entered.
+#[inline(always)]
+pub(super) fn probed_word(op: impl Operation, peer: i32) -> u64 {
+    u64::from(op.entered()) | PROBED | u64::from(peer as u32) << 32
 }
 
 #[inline(always)]

@@ -91,7 +91,9 @@ pub use heap::{given, heap_in_use, memory};
 pub use limit::set_exact_sites;
 pub use locks::{lock_released, lock_taken};
 pub use meetings::{NO_TEAM, rooted, team};
-pub use nested::{enter, exclusive_wait, is_in_timed_call, leave, nested, sampled_after, sized_after, waits_on};
+pub use nested::{
+    enter, exclusive_wait, is_in_timed_call, leave, nested, sampled_after, sampled_in_wait, sized_after, waits_on,
+};
 pub use network::{NetworkCounters, network_source, publish_network};
 pub use script::script_source;
 pub use system::note_processors;

@@ -4,9 +4,10 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Relaxed, Release};
 
 use super::stall::{show, shown};
-use super::{claim, cold, hot, tls, waits};
+use super::{claim, cold, hot, sites, tls, waits};
 use crate::op::{self, Operation, Timing};
 use crate::segment::layout::{STATE_INSIDE, Slot, current_word, state_of};
+use crate::trace;
 
 /// Runs what comes in between of a call. Afterwards the thread shows the call again, and the time of what was recorded
 /// meanwhile is part of the call's.
@@ -78,6 +79,36 @@ pub fn sized_after<R>(
     let result = f();
     if start != 0 {
         hot::end_sized(op.id(), later(start, waited()), peer, bytes);
+    }
+    result
+}
+
+/// As [`super::sampled`], of a short call without a peer by which a thread waits: the wait that it shows stays to be
+/// seen.
+pub fn sampled_in_wait<R>(op: impl Operation, f: impl FnOnce() -> R) -> R {
+    let Some(slot) = tls::slot() else { return super::sampled(op, -1, 0, 0, f) };
+    waits::settle(slot);
+    let (before, cell) = (shown(slot), slot.cell(op.id()));
+    hot::count(slot, cell, -1, 0);
+    let site = sites::note_short(slot, op, (-1, 0, 0), true);
+    let left = cell.countdown.load(Relaxed);
+    hot::bump32(&cell.countdown, u32::MAX);
+    if left & trace::mask() != 0 {
+        return f();
+    }
+    let is_traced = || shown(slot) != before;
+    let mut word = hot::probed_word(op, -1);
+    let start = cold::begin_of(slot, word, left, (0, 0), site);
+    if is_traced() {
+        word = slot.head.current.word.load(Relaxed);
+        show(slot, before);
+    }
+    let result = f();
+    if start != 0 {
+        cold::leave_sample_of(slot, op.id(), start, word);
+    }
+    if is_traced() {
+        show(slot, before);
     }
     result
 }

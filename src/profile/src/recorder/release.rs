@@ -213,7 +213,8 @@ fn look(slot: &Slot, (op, key): (u16, u64), (start, ticks): (u64, u64), since_lo
     bump(&row.work_ns, scaled(own_ns - library_ns));
 }
 
-/// Who was the last in an operation with a handle: as the wait for it has found out. What he did before is not known.
+/// Whose part of an operation with a handle came last: as the wait for it has found out. Why that came late, and what
+/// that PE did before, is not known.
 fn look_at_request(slot: &Slot, key: u64, stands_ns: u64) {
     let row = row(slot, [key, slot.tables.waited.last_pe.swap(0, Relaxed), 0, 0]);
     bump(&row.waits, 1);

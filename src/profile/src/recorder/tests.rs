@@ -494,3 +494,26 @@ fn a_long_wait_is_shown_where_recording_does_not_show_it() {
     assert_eq!(routine(&fixture.pe(), sampled_op).all_calls(), 1);
     set_level(0);
 }
+
+/// Calls by which a thread waits, one after the other: each is counted, some are timed, and what it waits for is seen.
+#[test]
+fn calls_by_which_a_thread_waits_leave_its_wait_to_be_seen() {
+    const CALLS: u64 = 10_000;
+    let fixture = Fixture::new();
+    let op = op_with(Timing::Sampled, 0);
+    let shown = || fixture.segment().current(1).into_iter().next();
+    assert!(super::may_stall());
+    super::stall(op, 2, 64, 8, Duration::from_secs(3)).expect("the thread has a slot");
+    let before = shown().expect("it is shown");
+    assert_eq!((before.phase, before.peer), (Phase::Inside, Some(2)));
+    let same =
+        || shown().is_some_and(|now| (now.phase, now.peer, now.addr) == (before.phase, before.peer, before.addr));
+    for call in 0..CALLS {
+        super::sampled_in_wait(op, || assert!(same(), "in call {call}: {:?}", shown()));
+        assert!(same(), "after call {call}: {:?}", shown());
+    }
+    let pe = fixture.pe();
+    let routine = routine(&pe, op);
+    assert_eq!(routine.all_calls(), CALLS);
+    assert!(routine.timed_calls > 10, "{} are timed", routine.timed_calls);
+}

@@ -2,6 +2,7 @@
 
 use super::current::{CurrentOp, Phase};
 use super::layout::symmetric;
+use crate::op::gasnet::Awaited;
 use crate::op::{self, Class};
 
 /// An address as an object in the symmetric memory of a PE, by its offset, which is the same on every PE: `heap+0x40`,
@@ -28,8 +29,13 @@ impl CurrentOp {
 
     /// ` (to PE 3, heap+0x40, 8 bytes)`
     pub(crate) fn operands(&self, object: impl Fn(u64) -> String) -> String {
-        if let Some((peer, handler, _)) = self.awaited() {
-            return format!(" (reply of handler {handler} of PE {peer})");
+        match self.awaited() {
+            Some((peer, Awaited::Request { handler, replies: true, .. })) if self.op != op::gasnet::NO_ROOM => {
+                return format!(" (reply of handler {handler} of PE {peer})");
+            }
+            Some((peer, Awaited::Request { handler, .. })) => return format!(" (handler {handler} of PE {peer})"),
+            Some((peer, Awaited::Part)) => return format!(" (a collective, PE {peer})"),
+            None => {}
         }
         if let Some((peer, of)) = self.awaited_request() {
             let peer = peer.map(|peer| format!(", PE {peer}")).unwrap_or_default();
@@ -55,11 +61,10 @@ impl CurrentOp {
         op::request::awaits(addr).map(|of| (self.peer, of))
     }
 
-    /// Of a wait for messages: the PE whose reply to a request has not come, the handler of the request, and whether
-    /// that is known not to have run.
-    pub fn awaited(&self) -> Option<(u32, u16, bool)> {
+    /// Of a wait for messages: a PE that has not answered, and what it may have to do.
+    pub fn awaited(&self) -> Option<(u32, Awaited)> {
         let (peer, addr) = (self.peer?, self.addr.filter(|_| op::gasnet::waits_for_messages(self.op))?);
-        op::gasnet::awaits(addr).map(|(handler, is_pending)| (peer, handler, is_pending))
+        Awaited::of(addr).map(|awaited| (peer, awaited))
     }
 
     /// `, called from main at solve.c:44`, as `line` finds it for a file and a return address; else

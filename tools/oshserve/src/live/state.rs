@@ -122,9 +122,10 @@ fn waits(moment: &Moment<'_>) -> Value {
     let on = |what: &For| match what {
         For::Members { missing, .. } => missing.clone(),
         For::Lock(Some(holder)) => vec![*holder],
-        For::Answer(peer) | For::Reply { peer, .. } => vec![*peer],
+        For::Answer(peer) | For::Reply { peer, .. } | For::Handler { peer, .. } => vec![*peer],
+        For::Part { peer, perhaps: false } => vec![*peer],
         For::Request { peer, .. } => peer.iter().copied().collect(),
-        For::Lock(None) | For::Store | For::Message => Vec::new(),
+        For::Lock(None) | For::Store | For::Message { .. } | For::Part { .. } => Vec::new(),
     };
     let nodes = moment.pes.len().min(NODES);
     let is_node = |pe: u32| moment.pes[..nodes].iter().any(|known| known.pe == pe);

@@ -86,11 +86,12 @@ fn most_waited_for(waits: &Waits, class: Class) -> Option<u32> {
         match &wait.what {
             For::Members { missing, .. } => missing.iter().for_each(|pe| *by_pe.entry(*pe).or_default() += 1),
             For::Lock(Some(holder)) => *by_pe.entry(*holder).or_default() += 1,
-            For::Reply { peer, is_pending: true, .. } | For::Request { peer: Some(peer), .. } => {
-                *by_pe.entry(*peer).or_default() += 1;
-            }
-            For::Lock(None) | For::Store | For::Answer(_) | For::Reply { .. } => {}
-            For::Request { peer: None, .. } | For::Message => {}
+            For::Reply { peer, is_pending: true, .. }
+            | For::Request { peer: Some(peer), .. }
+            | For::Handler { peer, .. }
+            | For::Part { peer, perhaps: false } => *by_pe.entry(*peer).or_default() += 1,
+            For::Lock(None) | For::Store | For::Answer(_) | For::Reply { .. } | For::Part { .. } => {}
+            For::Request { peer: None, .. } | For::Message { .. } => {}
         }
     }
     by_pe.into_iter().max_by_key(|(pe, count)| (*count, std::cmp::Reverse(*pe))).map(|(pe, _)| pe)

@@ -38,6 +38,18 @@ struct Flow {
     owed: u32,
 }
 
+impl Flow {
+    /// Whether the other PE has handled all that was sent; `None`: that is not known, since it tells of many requests
+    /// without reply at a time.
+    fn is_handled(self) -> Option<bool> {
+        match self.used {
+            0 => Some(true),
+            RETURNED.. => Some(false),
+            _ => None,
+        }
+    }
+}
+
 /// Active messages of an endpoint.
 #[derive(Debug, Default)]
 pub(super) struct Active {
@@ -218,11 +230,10 @@ impl Endpoint {
         Ok(count)
     }
 
-    /// See [`crate::transport::Transport::messages_handled_by`]. What its PE has handled without reply is told of many
-    /// at a time: some of them count as not handled.
-    pub fn messages_handled_by(&self, pe: i32) -> bool {
+    /// See [`crate::transport::Transport::messages_handled_by`].
+    pub fn messages_handled_by(&self, pe: i32) -> Option<bool> {
         let flow = self.lock().ok().and_then(|state| state.active.flows.get(&(pe as u32)).copied());
-        flow.is_none_or(|flow| flow.used == 0)
+        flow.unwrap_or_default().is_handled()
     }
 
     /// See [`crate::transport::Transport::all_messages_handled`].
@@ -240,5 +251,17 @@ impl Endpoint {
             state.tell(pe)?;
         }
         Ok(state.active.used == 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_handled_is_known_but_for_what_is_told_of_later() {
+        let known = |used| Flow { used, owed: 0 }.is_handled();
+        assert_eq!((known(0), known(1), known(RETURNED - 1)), (Some(true), None, None));
+        assert_eq!((known(RETURNED), known(CREDITS)), (Some(false), Some(false)));
     }
 }

@@ -460,7 +460,7 @@ impl Transport for Fabric {
         self.endpoint.all_messages_handled()
     }
 
-    fn messages_handled_by(&self, pe: i32) -> bool {
+    fn messages_handled_by(&self, pe: i32) -> Option<bool> {
         self.endpoint.messages_handled_by(pe)
     }
 

@@ -258,8 +258,8 @@ impl Transport for SharedMemory {
         Ok(self.lanes().is_none_or(|lanes| lanes.all_handled(|_| false)))
     }
 
-    fn messages_handled_by(&self, pe: i32) -> bool {
-        self.lanes().is_none_or(|lanes| !lanes.reaches(pe) || lanes.is_handled_by(pe))
+    fn messages_handled_by(&self, pe: i32) -> Option<bool> {
+        Some(self.lanes().is_none_or(|lanes| !lanes.reaches(pe) || lanes.is_handled_by(pe)))
     }
 
     fn ask(&self, _: Channel, pe: i32, _: [u64; 3]) -> Result<u64, Fault> {

@@ -348,8 +348,8 @@ impl Transport for Delayed {
         Ok(self.node.unhandled.lock().unwrap().is_empty())
     }
 
-    fn messages_handled_by(&self, pe: i32) -> bool {
-        !self.node.unhandled.lock().unwrap().contains_key(&pe)
+    fn messages_handled_by(&self, pe: i32) -> Option<bool> {
+        Some(!self.node.unhandled.lock().unwrap().contains_key(&pe))
     }
 
     fn ask(&self, _: Channel, pe: i32, question: [u64; 3]) -> Result<u64, Fault> {

@@ -57,7 +57,7 @@ fn grid(profile: &Merged, options: &Options, symbols: &dyn Symbols) -> Grid {
         let nobody = if row.because == Because::NotEnded { NOBODY } else { NOT_KNOWN };
         let released = by.map_or(Cell::Absent(nobody), |by| {
             if by.place.routine.is_empty() {
-                return format!("PE {}, the last in it", by.pe).into();
+                return format!("PE {}, whose part came last", by.pe).into();
             }
             format!("PE {} {} at {}", by.pe, short(&by.place.routine), code_line(&by.place, symbols)).into()
         });
@@ -80,29 +80,39 @@ fn grid(profile: &Merged, options: &Options, symbols: &dyn Symbols) -> Grid {
     }
     grid.cut(options.top);
     if !grid.rows.is_empty() {
-        grid.notes.push(
-            "Long waits are each looked into, of shorter ones some, which stand for the others. Barriers and \
-             collectives: --view imbalance."
-                .to_owned(),
+        notes(causes, &mut grid.notes);
+    }
+    grid
+}
+
+/// What is said below the table.
+fn notes(causes: &Causes, notes: &mut Vec<String>) {
+    let mut note = |text: &str| notes.push(text.to_owned());
+    note(
+        "Long waits are each looked into, of shorter ones some, which stand for the others. Barriers and collectives: \
+         --view imbalance.",
+    );
+    let is_part = |row: &Cause| row.by.as_ref().is_some_and(|by| by.place.routine.is_empty());
+    let is_lock = |row: &Cause| op::class_of(row.site.routine) == Some(Class::Lock);
+    if causes.rows.iter().any(is_part) {
+        note(
+            "Of an operation with a handle: the PE whose part came last may itself have waited for another, as its own \
+             rows say: collectives pass on in several rounds what comes late.",
         );
     }
-    let is_lock = |row: &Cause| op::class_of(row.site.routine) == Some(Class::Lock);
     if causes.rows.iter().any(is_lock) {
-        grid.notes.push(
+        note(
             "Of a lock: the one that released it held it for so long; what was waited beyond that went to others \
              before it in line, and to handing it over (--view locks). Not known: released from another host, or \
-             before it was asked for."
-                .to_owned(),
+             before it was asked for.",
         );
     }
     if causes.rows.iter().any(|row| row.by.is_none() && row.because != Because::NotEnded && !is_lock(row)) {
-        grid.notes.push(
+        note(
             "Not known: stores from other hosts, as part of larger puts, by other means, and where several threads may \
-             have stored last; for them oshrun --trace, then oshprof trace DIR --to waits."
-                .to_owned(),
+             have stored last; for them oshrun --trace, then oshprof trace DIR --to waits.",
         );
     }
-    grid
 }
 
 /// What stands for who released a wait that has not ended.

@@ -37,7 +37,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// Variables that PEs elsewhere have as this host has them, by the beginning of their names.
-const PASSED_ON: [&str; 5] = ["SHMEM_", "SMA_", "PELLUCID_", "FI_", "OMP_"];
+const PASSED_ON: [&str; 6] = ["SHMEM_", "SMA_", "GASNET_", "PELLUCID_", "FI_", "OMP_"];
 /// Others, by name.
 const NAMED: [&str; 2] = ["PATH", "LD_LIBRARY_PATH"];
 /// What only the PE has a use for that it was meant for.
@@ -322,10 +322,10 @@ mod tests {
 
     #[test]
     fn variables_of_the_library_are_passed_on() {
-        let names =
-            ["HOME", "PATH", "LD_LIBRARY_PATH", "SHMEM_DEBUG", "SMA_INFO", "PELLUCID_PE", "FI_PROVIDER", "SHMEMX"];
-        let all = names.iter().map(|name| (OsString::from(name), OsString::from("x")));
-        let passed: Vec<_> = passed_on(all).into_iter().map(|(name, _)| name).collect();
-        assert_eq!(passed, ["PATH", "LD_LIBRARY_PATH", "SHMEM_DEBUG", "SMA_INFO", "FI_PROVIDER"]);
+        let passed = ["PATH", "LD_LIBRARY_PATH", "SHMEM_DEBUG", "SMA_INFO", "GASNET_MAX_SEGSIZE", "FI_PROVIDER"];
+        let all = ["HOME", "PELLUCID_PE", "SHMEMX"].iter().chain(&passed);
+        let all = all.map(|name| (OsString::from(name), OsString::from("x")));
+        let names: Vec<_> = passed_on(all).into_iter().map(|(name, _)| name).collect();
+        assert_eq!(names, passed);
     }
 }
