@@ -138,10 +138,11 @@ fn a_page_has_the_options_of_oshprof() {
 #[test]
 fn bash_completes_options_values_and_commands() {
     let complete = |tool: &str, words: &[&str]| {
-        // As bash calls it: with the command, the word, and the one before; but there is no completion to set options of.
+        // As bash calls it: with the command, the word, and the one before. There is no completion to set options of.
         let (last, before) = (words[words.len() - 1], words.iter().rev().nth(1).unwrap_or(&tool));
         let line = format!(
-            "compopt() {{ :; }}; source {}/{tool}; COMP_WORDS=({tool} {}); COMP_CWORD={}; _{tool} {tool} '{last}' '{before}'; \
+            "compopt() {{ :; }}; source {}/{tool}; COMP_WORDS=({tool} {}); COMP_CWORD={}; \
+             _{tool} {tool} '{last}' '{before}'; \
              echo ${{COMPREPLY[@]}}",
             share("bash-completion/completions").display(),
             words.iter().map(|word| format!("'{word}'")).collect::<Vec<_>>().join(" "),
