@@ -28,6 +28,21 @@ const OTHERS: &[(&[&str], &str)] = &[
         &["-v", "--verbose", "-d", "--debug-daemons", "--display-map", "--display", "--report-bindings"],
         "what would run where is said by --info",
     ),
+    (&["--display-allocation"], "what would run where is said by --info"),
+    (&["--mca", "--gmca"], "what can be set of the library are variables of the environment (docs/environment.md)"),
+    (&["--nodes"], "hosts are those of --hosts or of the allocation, and PEs on each --ppn N"),
+    (&["--pernode"], "one PE on each host is --ppn 1"),
+    (
+        &["--rankfile", "--rf", "--rank-by", "--distribution", "-m"],
+        "hosts have consecutive PEs, in the order of --hosts; cores of each PE are said by --bind list:CPUS,...",
+    ),
+    (&["--bind-to-core"], "each PE on a core of its own is --bind core"),
+    (&["--iface"], "the interface is named by SHMEM_OFI_INTERFACE (docs/network.md)"),
+    (&["--multi-prog"], "different programs are a script that looks at PELLUCID_PE (docs/launchers.md)"),
+    (
+        &["-u", "--unbuffered", "-K", "--kill-on-bad-exit", "--exclusive", "--print-all-exitcodes"],
+        "leave it out: lines come as they are written, and a PE that fails ends the job and is named",
+    ),
 ];
 
 // Not as documentation: it would take the place of what the launcher says of itself.
