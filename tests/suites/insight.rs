@@ -77,6 +77,31 @@ fn phases_name_the_lines_between_which_the_time_goes() {
     }
 }
 
+/// Shares are of what was recorded, and so is all that is outside of the library.
+#[test]
+fn time_without_a_profile_is_no_part_of_the_run() {
+    let directory = profile("part", 2, &Build::program("profile/part.c").build(), &[]);
+    let report = report(&directory, "routine");
+    let pes = report["per_pe"].as_array().expect("PEs");
+    assert_eq!(pes.len(), 2);
+    for pe in pes {
+        let (main, unrecorded) = (number(pe, "main_ns"), number(pe, "unrecorded_ns"));
+        assert!(unrecorded >= 500e6, "{pe}");
+        let (init, finalize) = (number(pe, "init_ns"), number(pe, "finalize_ns"));
+        assert!((main + unrecorded - (finalize - init)).abs() < 1.0, "{pe}");
+        assert!(number(pe, "run_ns") <= main + 1e3, "{pe}");
+    }
+    let notes = report["notes"].as_array().expect("notes");
+    let is_told = |note: &Value| note.as_str().is_some_and(|note| note.contains("% of the run was not recorded"));
+    assert!(notes.iter().any(is_told), "{notes:?}");
+    let phases = rows(&directory, "phases");
+    let longest = phases.iter().map(|row| number(row, "work_max_ns")).fold(0.0, f64::max);
+    let main = pes.iter().map(|pe| number(pe, "main_ns")).fold(0.0, f64::max);
+    assert!(longest <= main, "{phases:#?}");
+    let advised = Job::new(tree::tool("oshprof")).arg("advise").arg(&directory).run().expect_code(0).stdout;
+    assert!(advised.contains("of the run was not recorded: what is said here is of the rest"), "{advised}");
+}
+
 /// A call of the trace.
 struct Call {
     name: String,

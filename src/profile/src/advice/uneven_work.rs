@@ -36,8 +36,11 @@ pub(super) fn is_one_of_several(profile: &Merged, pe: u32) -> bool {
     groups(profile).is_some_and(|groups| groups.more.0.iter().any(|row| row.pe == pe))
 }
 
-fn worked_ns(pe: &PeRow) -> u64 {
-    outside_ns(pe).saturating_sub(pe.queued_outside_ns().unwrap_or(0))
+/// In a crowd no more than it was on cores for: whoever waits stands in line there as well, for how long of it is not
+/// known.
+fn worked_ns(pe: &PeRow, is_crowded: bool) -> u64 {
+    let worked = outside_ns(pe).saturating_sub(pe.queued_outside_ns().unwrap_or(0));
+    if is_crowded { worked.min(pe.on_core_ns()) } else { worked }
 }
 
 /// Whether it is known of all PEs for how long they were on cores, and stood in line for one.
@@ -51,7 +54,7 @@ fn free_share(profile: &Merged) -> f64 {
     let mut cores: BTreeMap<&str, u64> = BTreeMap::new();
     profile.pes.iter().for_each(|pe| _ = cores.insert(&pe.host, pe.system.cores.into()));
     let all = cores.values().sum::<u64>() as f64 * profile.efficiencies.run.elapsed_most as f64;
-    1.0 - (profile.pes.iter().map(|pe| worked_ns(pe) as f64).sum::<f64>() / all.max(1.0)).min(1.0)
+    1.0 - (profile.pes.iter().map(|pe| worked_ns(pe, true) as f64).sum::<f64>() / all.max(1.0)).min(1.0)
 }
 
 fn groups(profile: &Merged) -> Option<Groups<'_>> {
@@ -59,6 +62,7 @@ fn groups(profile: &Merged) -> Option<Groups<'_>> {
     if profile.pes.len() < 3 || profile.meetings_differ() || is_crowded && !are_cores_known(profile) {
         return None;
     }
+    let worked_ns = |pe: &PeRow| worked_ns(pe, is_crowded);
     let mean = |pes: &[&PeRow]| pes.iter().map(|pe| worked_ns(pe) as f64).sum::<f64>() / pes.len().max(1) as f64;
     let all: Vec<&PeRow> = profile.pes.iter().collect();
     let (most, middle) = (all.iter().map(|pe| worked_ns(pe)).max()? as f64, mean(&all));

@@ -18,6 +18,10 @@ pub struct OutsideParts {
     pub helpers_ns: f64,
     /// Whether they may have stood in line for long: PEs of the host did.
     pub cores_are_taken: bool,
+    /// On a core, in the library as well, and the share of the run in line for one, there as well.
+    pub on_core_ns: f64,
+    /// See [`Self::on_core_ns`].
+    pub line_share: f64,
 }
 
 /// What most of some time was.
@@ -46,6 +50,8 @@ const COMPUTES: f64 = 0.75;
 const BESIDE: f64 = 0.1;
 /// The same in nanoseconds, where they may have stood in line: it is the rest that they lacked a core for.
 const BESIDE_NS: f64 = 200e3;
+/// How much longer than the others in the mean a PE is on a core for it to have more to do, where they stand in line, too.
+const MORE: f64 = 1.5;
 /// Share of the run of a PE that it stands in line for a core, from which on cores are taken.
 const TAKEN: f64 = 0.1;
 
@@ -78,9 +84,12 @@ impl OutsideParts {
             none if none <= 0.0 => mean.in_line_ns,
             computed => mean.in_line_ns * (self.computed_ns / computed).max(1.0),
         };
+        // Who waits gets a core sooner than who goes on computing, and what it stands in line for while it works is known
+        // as far as it does not wait: how long it is on cores is known in any case.
+        let has_more = mean.line_share > TAKEN && self.on_core_ns >= MORE * mean.on_core_ns;
         match () {
             () if is_most(off_core) => self.off_core(off_core),
-            () if is_most(self.in_line_ns - for_as_much) => Does::InLine,
+            () if is_most(self.in_line_ns - for_as_much) && !has_more => Does::InLine,
             () if is_most(self.in_line_ns - mean.in_line_ns) => Does::ComputesInLine,
             () => Does::Computes,
         }
@@ -95,6 +104,8 @@ impl OutsideParts {
             sum.off_core_ns += parts.off_core_ns;
             sum.helpers_ns += parts.helpers_ns;
             sum.cores_are_taken |= parts.cores_are_taken;
+            sum.on_core_ns += parts.on_core_ns;
+            sum.line_share += parts.line_share;
             count += 1.0;
         }
         let part = |ns: f64| if count > 0.0 { ns / count } else { 0.0 };
@@ -104,6 +115,8 @@ impl OutsideParts {
             off_core_ns: part(sum.off_core_ns),
             helpers_ns: part(sum.helpers_ns),
             cores_are_taken: sum.cores_are_taken,
+            on_core_ns: part(sum.on_core_ns),
+            line_share: part(sum.line_share),
         }
     }
 }
@@ -139,6 +152,8 @@ impl PeRow {
             off_core_ns: off_core as f64,
             helpers_ns: self.system.helpers_ns as f64,
             cores_are_taken: false,
+            on_core_ns: on_core as f64,
+            line_share: queued as f64 / self.main_ns().max(1) as f64,
         }
     }
 }
@@ -201,6 +216,9 @@ mod tests {
         // Where cores are taken, time in line grows with what is computed: here with 250 ms for 200 and 500 for 400.
         assert_eq!(more(&pe(450, 650), &pe(250, 400), 450), Does::ComputesInLine);
         assert_eq!(more(&pe(250, 750), &pe(250, 400), 250), Does::InLine, "it computes as much as they do");
+        // The others stand in line while they wait: 100 ms of it on no core there, as far as is known.
+        assert_eq!(more(&pe(390, 600), &pe(200, 150), 450), Does::ComputesInLine);
+        assert_eq!(more(&pe(290, 700), &pe(200, 150), 450), Does::InLine);
         let mean = OutsideParts::mean([&computes, &sleeps].into_iter().map(PeRow::outside_parts));
         assert!((mean.off_core_ns - 200e6).abs() < 1.0, "{mean:?}");
     }

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use super::claim;
 use super::hot::{bump, ticks};
 use crate::clock;
-use crate::segment::layout::{Region, Slot};
+use crate::segment::layout::{Region, SLOTS, Slot};
 
 /// Time between two looks at the run queue, in nanoseconds: a look takes some microseconds.
 const LOOK_NS: u64 = 100_000_000;
@@ -54,6 +54,7 @@ pub(super) fn note_usage(region: &Region) {
     let values =
         [ns(usage.ru_utime), ns(usage.ru_stime), faults(&usage), count(usage.ru_nvcsw), count(usage.ru_nivcsw)];
     region.head.usage.iter().zip(values).for_each(|(to, value)| to.store(value, Relaxed));
+    region.head.usage_at.store(ticks(&region.slots[SLOTS].head), Relaxed);
 }
 
 /// How long this thread has stood in a run queue so far, in nanoseconds; `None` where the kernel does not count that.

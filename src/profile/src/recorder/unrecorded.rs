@@ -8,7 +8,9 @@ use std::sync::atomic::{
 
 use super::hot::ticks;
 use super::{claim, system, tls};
+use crate::clock;
 use crate::segment::layout::{OWNER_NONE, ROW_OVERFLOW, Region, RegionHead, SLOTS, Slot};
+use crate::segment::tables::{NESTING, REGIONS};
 
 /// Recording stops here. Before the PE is initialized and after it has begun to finalize that is no part of its run.
 pub(super) fn begin(region: &Region) {
@@ -17,11 +19,26 @@ pub(super) fn begin(region: &Region) {
     if !is_in_run || head.off_since.load(Relaxed) > 0 {
         return;
     }
-    if let Some(slot) = tls::slot() {
-        system::note_queue(slot);
+    let now = ticks(&region.slots[SLOTS].head);
+    if is_long(region, head.usage_at.load(Relaxed), now) {
+        if let Some(slot) = tls::slot() {
+            system::note_queue(slot);
+        }
+        system::note_usage(region);
     }
-    system::note_usage(region);
-    head.off_since.store(ticks(&region.slots[SLOTS].head), Relaxed);
+    head.off_since.store(now, Relaxed);
+}
+
+/// Time in nanoseconds from which on the kernel is asked what it has counted meanwhile, which takes some microseconds:
+/// a program may change the level around each of its loops.
+const LONG_NS: u64 = 2_000_000;
+
+fn is_long(region: &Region, since: u64, now: u64) -> bool {
+    ns(region, now.saturating_sub(since)) >= LONG_NS
+}
+
+fn ns(region: &Region, ticks: u64) -> u64 {
+    clock::scale_ns(ticks, region.slots[SLOTS].head.clock_mult.load(Relaxed))
 }
 
 /// It was initialized while nothing was recorded, so that nothing has been since.
@@ -37,19 +54,33 @@ pub(super) fn end(region: &Region) {
         return;
     }
     let now = ticks(&region.slots[SLOTS].head);
-    let before = head.usage.each_ref().map(|word| word.load(Relaxed));
     head.off_since.store(0, Relaxed);
+    let is_long = is_long(region, since, now);
+    take_away_usage(region, (since, now), is_long);
+    head.off_ticks.fetch_add(now.saturating_sub(since), Relaxed);
+    let used = (head.slots_used.load(Acquire) as usize).min(SLOTS);
+    let shift = Shift { init: head.init_ticks.load(Relaxed), by: now.saturating_sub(since), now, is_long };
+    region.slots[..used].iter().filter(|slot| slot.head.owner.load(Relaxed) != OWNER_NONE).for_each(|s| shift.slot(s));
+}
+
+/// What the process took from `since` to `now` is not of its run. Where that is short, it is taken to have been on a
+/// core; where the kernel was asked for the last time before it, its part of what was counted since then is.
+fn take_away_usage(region: &Region, (since, now): (u64, u64), is_long: bool) {
+    let head = &region.head;
+    if !is_long {
+        head.usage_before[0].fetch_add(ns(region, now.saturating_sub(since)), Relaxed);
+        return;
+    }
+    let before = head.usage.each_ref().map(|word| word.load(Relaxed));
+    let whole = now.saturating_sub(head.usage_at.load(Relaxed).min(since)).max(1);
+    let part = |count: u64| (u128::from(count) * u128::from(now.saturating_sub(since)) / u128::from(whole)) as u64;
     system::note_usage(region);
     for ((at, usage), before) in head.usage_before.iter().zip(&head.usage).zip(before) {
-        at.fetch_add(usage.load(Relaxed).saturating_sub(before), Relaxed);
+        at.fetch_add(part(usage.load(Relaxed).saturating_sub(before)), Relaxed);
     }
     if let Some(slot) = tls::slot() {
         system::begin_queue(slot);
     }
-    head.off_ticks.fetch_add(now.saturating_sub(since), Relaxed);
-    let used = (head.slots_used.load(Acquire) as usize).min(SLOTS);
-    let shift = Shift { init: head.init_ticks.load(Relaxed), by: now.saturating_sub(since), now };
-    region.slots[..used].iter().filter(|slot| slot.head.owner.load(Relaxed) != OWNER_NONE).for_each(|s| shift.slot(s));
 }
 
 /// The time at `now` for what lasts: while nothing is recorded it stands still.
@@ -65,6 +96,7 @@ struct Shift {
     init: u64,
     by: u64,
     now: u64,
+    is_long: bool,
 }
 
 impl Shift {
@@ -80,9 +112,16 @@ impl Shift {
         self.moment(&tables.lives.since, self.init);
         let begins = [&slot.head.region_since, &tables.phase.left, &tables.waited.left];
         begins.into_iter().for_each(|word| self.moment(word, 0));
-        let open = tables.regions.iter().filter(|region| region.open.load(Relaxed) > 0);
-        open.for_each(|region| self.moment(&region.since, 0));
-        let rows = slot.head.rows_used.load(Relaxed);
+        let depth = (slot.head.region_depth.load(Relaxed) as usize).min(NESTING);
+        let open = || tables.stack[..depth].iter().map(|number| number.load(Relaxed) as usize % REGIONS);
+        for (at, number) in open().enumerate() {
+            // One that is open twice began once.
+            if !open().take(at).any(|outer| outer == number) {
+                self.moment(&tables.regions[number].since, 0);
+            }
+        }
+        // Each is on a page of its own.
+        let rows = if self.is_long { slot.head.rows_used.load(Relaxed) } else { 0 };
         (ROW_OVERFLOW + 1..=ROW_OVERFLOW + rows).for_each(|row| self.moment(&slot.row(row).sampled_at, 0));
     }
 }

@@ -8,6 +8,7 @@ use super::{ends, merge, notes, units};
 use crate::advice;
 use crate::merge::{Factors, Merged, PeRow};
 use crate::model::Routine;
+use crate::op::Class;
 use crate::text::visible;
 
 /// Regions that have a column beside the run.
@@ -104,14 +105,21 @@ pub(super) fn whole_pes(profile: &Merged) -> u64 {
     profile.pes.iter().filter(|pe| !pe.incomplete).count() as u64
 }
 
+/// What is saved where data takes no time: that of transfers, or mostly that of barriers.
+const MOVING: &str = "moving data in no time would save";
+const MEETING: &str = "barriers in no time once all are there, and moving data, would save";
+
 /// What the factor that costs most would save, were it perfect; none where that is little.
 fn what_if(profile: &Merged) -> Option<String> {
     let run = &profile.efficiencies.run;
     let savings = run.savings(whole_pes(profile));
     let [balance, data, waiting] = savings;
+    // What a barrier takes once all are there is time in the library for which nobody is waited, too.
+    let moves = |pe: &PeRow| pe.time_ns(|c| c.is_library_time() && !matches!(c, Class::Barrier) && !c.is_for_others());
+    let moves = profile.pes.iter().map(moves).max().unwrap_or(0);
     let (saved, what) = [
         (balance, "perfect balance would save"),
-        (data, "moving data in no time would save"),
+        (data, if 2 * moves >= data { MOVING } else { MEETING }),
         (waiting, "not waiting for others would save"),
     ]
     .into_iter()
@@ -204,8 +212,10 @@ fn factors(profile: &Merged) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Pe, Profile};
+    use crate::model::{Pe, Profile, Progress};
+    use crate::op;
     use crate::report::NoSymbols;
+    use crate::tables::{Sync, Team};
 
     #[test]
     fn nothing_is_said_of_a_job_of_which_nothing_is_known() {
@@ -215,5 +225,42 @@ mod tests {
         for claim in ["wall time", "not ended", "what if", "efficiency"] {
             assert!(!head.contains(claim), "{claim} is in\n{head}");
         }
+    }
+
+    /// What barriers take once all are there is no data that moves.
+    #[test]
+    fn barriers_for_which_nobody_is_late_move_no_data() {
+        const MS: u64 = 1_000_000;
+        let barrier = op::find("shmem_barrier_all").expect("a routine");
+        let said = |put_ms: u64, barriers_ms: u64| {
+            let of = |name, class, ms| {
+                let mut r = Routine::new(name, class);
+                (r.calls[2], r.timed_calls, r.total_ns) = (10, 10, ms * MS);
+                r
+            };
+            let routines =
+                vec![of("shmem_putmem", Class::Put, put_ms), of("shmem_barrier_all", Class::Barrier, barriers_ms)];
+            let pe = |pe| {
+                let mut pe = Pe { pe, progress: Progress::Initialized, end_ns: 1000 * MS, ..Pe::default() };
+                pe.routines = routines.clone();
+                pe.tables.teams = vec![Team { stride: 1, size: 2, calls: 10, ..Team::default() }];
+                pe.tables.sync_every = 1;
+                let at = |n: u64| (n * 100 * MS, n * 100 * MS + barriers_ms * MS / 10);
+                let sync = |number| Sync {
+                    op: barrier,
+                    number,
+                    arrived_ns: at(number).0,
+                    left_ns: at(number).1,
+                    ..Sync::default()
+                };
+                pe.tables.syncs = (0..10).map(sync).collect();
+                pe
+            };
+            what_if(&Merged::from(&Profile { pes: vec![pe(0), pe(1)], ..Profile::default() })).unwrap_or_default()
+        };
+        assert_eq!(said(350, 50), "what if: moving data in no time would save at most 400 ms of 1.00 s");
+        let barriers =
+            "what if: barriers in no time once all are there, and moving data, would save at most 400 ms of 1.00 s";
+        assert_eq!(said(20, 380), barriers);
     }
 }

@@ -230,6 +230,8 @@ pub struct RegionHead {
     pub allowed: AtomicU32,
     /// What the kernel counted for the process at the last look, in the order of [`crate::tables::Usage`].
     pub usage: [AtomicU64; USAGE],
+    /// When that was, in ticks.
+    pub usage_at: AtomicU64,
     /// The same when it was initialized, and what was added while the level was 0.
     pub usage_before: [AtomicU64; USAGE],
     /// Events that its trace does not have: overwritten, without room, or of threads without a file.
