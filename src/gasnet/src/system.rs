@@ -64,7 +64,7 @@ pub extern "C" fn gex_System_QueryHiddenAMConcurrencyLevel() -> c_int {
     0
 }
 
-/// `gasnet_getenv`: the launchers pass the environment on.
+/// `gasnet_getenv`: of the environment of the job, what the launcher has passed on to this PE.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gasnet_getenv(name: *const c_char) -> *mut c_char {
     // SAFETY: a string of C, says the caller.

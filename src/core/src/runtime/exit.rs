@@ -272,14 +272,14 @@ const NAP: Duration = Duration::from_millis(5);
 fn ended_by_another(process: &Process) -> Option<i32> {
     let (job, begin) = (&process.job, Instant::now());
     let leaves = |pe: u32| pe != process.pe && job.pe(pe).ended().is_some();
-    let launchers = if WIREUP.get().is_none() { OTHERS } else { liveness::LAUNCHERS };
-    let launchers = if NETWORK.get().is_some() { launchers } else { Duration::ZERO };
+    // Others than ours may take two seconds for PEs of another host.
+    let has_hosts = NETWORK.get().is_some();
     loop {
         let request = job.exit_request();
         let waits = match request {
             // That thread has exit handlers to run, and another's launcher hears of the end from that PE.
             Some(request) => request.pe == process.pe as i32 || WIREUP.get().is_some(),
-            None => begin.elapsed() < launchers || job.pes().any(leaves),
+            None => has_hosts || job.pes().any(leaves),
         };
         if !waits || begin.elapsed() >= OTHERS {
             return request.map(|request| request.status);

@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 /// Where something has to be asked for: how often.
 const ASK: Duration = Duration::from_millis(250);
 /// How long a launcher that notices by itself may take.
-pub(super) const LAUNCHERS: Duration = Duration::from_millis(500);
+const LAUNCHERS: Duration = Duration::from_millis(500);
 /// How long it may take to end the job once it was told.
 const ENDING: Duration = Duration::from_secs(1);
 /// How long the PEs of another host may take to say what they have seen of one of theirs.
