@@ -345,7 +345,7 @@ mod tests {
             [of("old", pe, 0x9000 + 8 * pe as usize, 8, Access::Write), of("to", 3, 0x8000, 8, Access::Atomic)]
         };
         let hold = |pe| {
-            check(&used(pe)).expect("free");
+            check(used(pe)).expect("free");
             super::hold(Request::COMPLETE, &used(pe), Some(9), true)
         };
         let all: Vec<Request> = (100..20_100).map(hold).collect();
