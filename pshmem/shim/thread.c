@@ -8,7 +8,9 @@ struct pellucid_entry_thread {
     int ended;                  /* what it has to do with the last finalize */
     const void *within;         /* what is known of that call, on the stack */
     void *last_error;           /* its last error, or null */
-    _Bool in_handler;           /* it is in the program's handler of an error */
+    const void *handler;        /* where on the stack it got into the program's handler of an error, or null */
+    unsigned int depth;         /* calls that tools have, each made while a tool had the one before */
+    unsigned int unrecorded;    /* the program's call in the dispatcher that is not recorded, its operation plus 1; 0 */
 };
 
 __attribute__((visibility("hidden"), tls_model("initial-exec"))) __thread struct pellucid_entry_thread

@@ -19,8 +19,9 @@ use crate::callbacks::{self, Entered};
 use crate::caller;
 use crate::check;
 use crate::finale;
-use crate::frame::Frame;
+use crate::frame::{self, Frame};
 use crate::generated::addresses::{BODIES_COUNT, BODY, BOUND, INTERCEPTED, INTERCEPTED_OF, VARIADIC};
+use crate::stack;
 use crate::thread::{self, CodeOwner, Mark};
 
 /// Address of a function.
@@ -108,6 +109,8 @@ pub fn code_owner() -> CodeOwner {
         if place == CodeOwner::Callback {
             callbacks::abandoned(thread.registration.get() as usize);
         }
+        thread.depth.set(0);
+        thread.unrecorded.set(0);
     }
     thread.place.get()
 }
@@ -119,9 +122,12 @@ pub fn at<R>(place: CodeOwner, registration: usize, f: impl FnOnce() -> R) -> R 
     mark.set();
     let mark = thread.mark.replace(&raw const mark);
     let registration = thread.registration.replace(registration as u32);
+    let depth = thread.depth.get();
+    thread.depth.set(depth + u32::from(place == CodeOwner::Tool));
     let place = thread.place.replace(place);
     let result = f();
     thread.place.set(place);
+    thread.depth.set(depth);
     thread.registration.set(registration);
     thread.mark.set(mark);
     result
@@ -142,6 +148,24 @@ fn tool(op: u16) -> Option<Tool> {
     unsafe { std::mem::transmute::<*mut (), Option<Tool>>(function) }
 }
 
+/// Calls that tools have at a time in one thread, one made while a tool had the one before. More are taken for a tool's
+/// own: of what it has loaded later, say, which this library does not know as a part of it.
+const DEPTH: u32 = 8;
+
+/// Whether a call that returns to this address is a tool's own: it has a call of the application, and did not merely
+/// get interrupted by a signal handler of the program's, or get to the program's handler of an error.
+fn is_tools(returns_to: usize) -> bool {
+    code_owner() == CodeOwner::Tool
+        && (thread::get().depth.get() >= DEPTH || frame::is_return(returns_to) || stack::has(returns_to))
+}
+
+/// The program's call that the calling thread is in and that is not recorded, if tools or callbacks see it.
+pub fn unrecorded() -> Option<u16> {
+    let thread = thread::get();
+    code_owner();
+    u16::try_from(thread.unrecorded.get()).ok()?.checked_sub(1).filter(|_| thread.place.get() == CodeOwner::Tool)
+}
+
 /// Added to the operation by `pshmem_X`.
 pub const STRONG: u16 = 0x8000;
 
@@ -152,17 +176,25 @@ pub extern "C" fn choose(entry: u16, frame: &mut Frame, frame_pointer: usize) ->
     if entry & STRONG == 0 {
         finale::check(op);
     }
-    if code_owner() == CodeOwner::Tool {
-        return imp_of(op);
-    }
     let site = if entry & STRONG == 0 {
+        if is_tools(frame.returns_to) {
+            return imp_of(op);
+        }
         frame.returns_to
     } else {
+        if code_owner() == CodeOwner::Tool {
+            return imp_of(op);
+        }
         let stack = (&raw const frame.returns_to).addr() + size_of::<usize>();
         let registers = caller::Registers { stack, frame: frame_pointer };
         match caller::site(BOUND[usize::from(op)].0 as usize, frame.returns_to, registers) {
             Some(site) => site,
-            None => return imp_of(op),
+            None => {
+                if arm::level() > 0 && caller::is_from_executable(frame.returns_to) {
+                    recorder::left_out();
+                }
+                return imp_of(op);
+            }
         }
     };
     if VARIADIC.contains(&op)
@@ -208,7 +240,7 @@ pub fn pass(call: &Call, go: &mut dyn FnMut(Option<Tool>) -> bool) {
 /// in any case.
 pub fn pass_by(call: &Call, go: &mut dyn FnMut() -> bool) {
     finale::check(call.op);
-    if code_owner() == CodeOwner::Tool {
+    if is_tools(thread::get().site.get()) {
         go();
     } else {
         check::call(call, None);
@@ -225,10 +257,15 @@ fn pass_to(call: &Call, tool: Option<Tool>, go: &mut dyn FnMut(Option<Tool>) -> 
     }
     let mut body = || if tool.is_some() { at(CodeOwner::Tool, 0, || go(tool)) } else { go(None) };
     let Call { op, peer, addr, bytes, .. } = *call;
+    recorder::set_site(site as u64);
     let failed = if arm::level() <= 0 {
-        body()
+        // It may be what initializes the library: that is recorded then.
+        let thread = thread::get();
+        let before = thread.unrecorded.replace(u32::from(op) + 1);
+        let failed = body();
+        thread.unrecorded.set(before);
+        failed
     } else {
-        recorder::set_site(site as u64);
         let failed = match OPS[usize::from(op)].timing {
             Timing::Sampled => recorder::sampled(op, peer, addr, bytes, body),
             Timing::Sized => recorder::sized(op, peer, addr, bytes, body),

@@ -11,13 +11,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use pellucid_core::base::observer::FaultObserver;
 use pellucid_core::base::{Cause, Fault};
+use pellucid_core::os::{signal_stack, stack};
 use pellucid_core::runtime;
 use pellucid_core::team::{self, World};
 use pellucid_profile::op::{Class, OPS};
 use pellucid_profile::recorder;
 
 use crate::generated::arguments;
-use crate::thread;
+use crate::thread::{self, Mark};
 use crate::types::{ErrorHandler, Team};
 
 /// Has faults that do not end the job kept.
@@ -127,17 +128,34 @@ pub fn happened(op: Option<u16>, fault: Fault) -> c_int {
         FATAL | RETURN => {}
         LOG => pellucid_core::say!("pellucid: PE {}: {routine}: {fault}", runtime::map().me),
         // An error of a call that the handler makes: it is in there to see it, and would never come to its end.
-        ErrorHandler(_) if thread::get().in_handler.get() => {}
+        ErrorHandler(_) if is_in_handler() => {}
         ErrorHandler(function) => {
-            // It may call routines, while the thread is in this one.
-            thread::get().in_handler.set(true);
-            // SAFETY: the program's own, which it gave as a function of this type; the error is this thread's until its
-            // next one.
-            recorder::nested(|| unsafe { std::mem::transmute::<usize, HandlerFunction>(function)(error, data) });
-            thread::get().in_handler.set(false);
+            // SAFETY: the program gave it as a function of this type.
+            in_handler(unsafe { std::mem::transmute::<usize, HandlerFunction>(function) }, error, data);
         }
     }
     fault.code()
+}
+
+/// Whether the calling thread is in the program's handler, and has not left it by an exception or `longjmp`. The mark
+/// of one that was left may be in a frame again that nobody has written to there.
+fn is_in_handler() -> bool {
+    let mark = thread::get().handler.get();
+    let is_there = !mark.is_null() && Mark::is_there(mark);
+    let function = in_handler as *const () as usize;
+    is_there && (signal_stack::current().is_some() || !stack::has_left(function, mark.addr()))
+}
+
+/// Runs the program's handler. It may call routines, while the thread is in this one.
+#[inline(never)]
+fn in_handler(handler: HandlerFunction, error: *const Error, data: *mut c_void) {
+    let mark = Mark::new();
+    mark.set();
+    let thread = thread::get();
+    thread.handler.set(&raw const mark);
+    // SAFETY: the program gave it as a function of this type; the error is this thread's until its next one.
+    recorder::nested(|| unsafe { handler(error, data) });
+    thread.handler.set(ptr::null());
 }
 
 /// As [`happened`], where a routine gives something else than the code.

@@ -9,6 +9,7 @@ use pellucid_core::context::Ctx;
 use pellucid_core::request::Request;
 
 use crate::dispatcher::choose;
+use crate::shim::by_value;
 use crate::types::{ErrorHandler, File, OffsetFunction, Space, Team};
 
 /// Words on the stack that are passed on: as many as the routine with the most arguments has there, and more.
@@ -267,6 +268,17 @@ pub unsafe extern "C" fn dispatcher() {
     )
 }
 
+unsafe extern "C" {
+    /// Where the call below returns to.
+    #[link_name = "pellucid_called_tool"]
+    static CALLED: u8;
+}
+
+/// Whether this is where a tool returns to, and with it what the tool ends in: a call that is a jump.
+pub fn is_return(address: usize) -> bool {
+    address == (&raw const CALLED).addr() || by_value::is_return(address)
+}
+
 /// Calls `target` with the arguments of a frame; puts the answer there.
 #[cfg(target_arch = "x86_64")]
 #[unsafe(naked)]
@@ -303,6 +315,9 @@ unsafe extern "C" fn call(target: *const (), frame: *mut Frame) {
         "mov r9, [rbx + 0xa8]",
         "mov rax, [rbx + 0xb0]",
         "call r11",
+        ".globl pellucid_called_tool",
+        ".hidden pellucid_called_tool",
+        "pellucid_called_tool:",
         "mov [rbx + 0xb0], rax",
         "movaps [rbx], xmm0",
         "add rsp, 0x28",
@@ -345,6 +360,9 @@ unsafe extern "C" fn call(target: *const (), frame: *mut Frame) {
         "ldp x4, x5, [x19, #48]",
         "ldp x6, x7, [x19, #64]",
         "blr x16",
+        ".globl pellucid_called_tool",
+        ".hidden pellucid_called_tool",
+        "pellucid_called_tool:",
         "str x0, [x19, #88]",
         "str q0, [x19, #96]",
         "mov sp, x29",

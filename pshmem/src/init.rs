@@ -21,6 +21,7 @@ use pellucid_profile::{arm, op, trace};
 
 use crate::caller;
 use crate::check;
+use crate::dispatcher;
 use crate::errors;
 use crate::fault_site;
 use crate::finale;
@@ -35,12 +36,15 @@ use crate::stall;
 use crate::thread;
 use crate::tool;
 
+/// Those that initialize.
+const ROUTINES: [&str; 3] = ["shmem_init", "shmem_init_thread", "start_pes"];
+
 /// 9.1.1: initializes the library, or counts one more user of it.
 ///
 /// # Errors
 /// What the runtime found.
 pub fn init() -> Result<(), Fault> {
-    begin("shmem_init", Level::Single as c_int).map(drop)
+    begin(ROUTINES[0], Level::Single as c_int).map(drop)
 }
 
 /// 9.2.1: as [`init`], with a thread level.
@@ -51,7 +55,7 @@ pub fn init_thread(requested: c_int, provided: *mut c_int) -> Result<c_int, Faul
     if provided.is_null() {
         return Err(Fault::from(Cause::Null { arg: "provided", bytes: size_of::<i32>() }));
     }
-    let start = begin("shmem_init_thread", requested)?;
+    let start = begin(ROUTINES[1], requested)?;
     answer("provided", provided, start.provided)?;
     Ok(0)
 }
@@ -85,7 +89,7 @@ pub fn start_pes(_npes: c_int) -> Result<(), Fault> {
     if STARTED.swap(true, Relaxed) {
         return Ok(());
     }
-    let begun = begin("start_pes", Level::Single as c_int);
+    let begun = begin(ROUTINES[2], Level::Single as c_int);
     STARTED.store(begun.is_ok(), Relaxed);
     begun.map(drop)
 }
@@ -151,7 +155,7 @@ fn begin(routine: &str, thread_level: c_int) -> Result<Start, Fault> {
     if start.first && profile(&start) {
         recorder::began(stamp);
         if recorder::level() > 0
-            && let Some(op) = op::find(routine)
+            && let Some(op) = called(routine)
         {
             recorder::record(op, -1, 0, 0, stamp);
         }
@@ -163,6 +167,13 @@ fn begin(routine: &str, thread_level: c_int) -> Result<Start, Fault> {
         }
     }
     Ok(start)
+}
+
+/// The operation that the program has called where `routine` initializes: a tool that has its call may do so by another
+/// routine.
+fn called(routine: &str) -> Option<u16> {
+    let initializes = |op: &u16| ROUTINES.contains(&op::OPS[usize::from(*op)].name());
+    dispatcher::unrecorded().filter(initializes).or_else(|| op::find(routine))
 }
 
 /// Finds what is asked for beside the library's own part, before the program does anything. Gives the counters.

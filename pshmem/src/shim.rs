@@ -65,6 +65,21 @@ pub mod by_value {
             number: c_long,
         );
     }
+
+    /// Bytes of code of one of these, at most.
+    const CODE: usize = 128;
+
+    /// Whether an address is in one of those above that call a tool.
+    pub fn is_return(address: usize) -> bool {
+        let calls_tool = [
+            pellucid_through_shmem_longdouble_p as *const (),
+            pellucid_through_shmem_ctx_longdouble_p as *const (),
+            pellucid_through_shmem_longdouble_g as *const (),
+            pellucid_through_shmem_ctx_longdouble_g as *const (),
+            pellucid_through_shmem_pcontrol as *const (),
+        ];
+        calls_tool.iter().any(|function| (function.addr()..function.addr() + CODE).contains(&address))
+    }
 }
 
 /// `name(): kernel`, over a C function `pellucid_name(acc, source, n)` that does `acc[i] = acc[i] op source[i]`.

@@ -57,8 +57,12 @@ pub struct Thread {
     within: Cell<*const Mark>,
     /// Its last error ([`crate::errors`]), or null.
     pub last_error: Cell<*mut c_void>,
-    /// It is in the program's handler of an error.
-    pub in_handler: Cell<bool>,
+    /// Of the program's handler of an error, while it is in that; or null.
+    pub handler: Cell<*const Mark>,
+    /// Calls that tools have, each made while a tool had the one before.
+    pub depth: Cell<u32>,
+    /// The program's call that is on its way through the dispatcher and is not recorded: its operation plus 1, or 0.
+    pub unrecorded: Cell<u32>,
 }
 
 unsafe extern "C" {

@@ -24,18 +24,26 @@ unsafe extern "C" {
 /// `RTLD_DL_SYMENT` of `dladdr1`.
 const SYMBOL_ENTRY: c_int = 1;
 
-/// Tells the profile of which `shmem_` routines it must take what comes in at `pshmem_X`. Returns how many there are.
-pub fn find() -> usize {
+/// Tells the profile of which `shmem_` routines it must take what comes in at `pshmem_X`: those that the executable
+/// defines, and those whose `pshmem_X` it calls anyway, so that such calls are not missing without a word.
+pub fn find() {
     let is_foreign = |op: &usize| {
         let bound = BOUND[*op].0;
         !is_own(bound) && !stack::has_adopted(bound) && is_definition(bound.cast(), OPS[*op].name())
     };
-    let foreign: Vec<usize> = (0..BOUND.len()).filter(is_foreign).collect();
-    if !foreign.is_empty() {
-        caller::set_defined(foreign.iter().map(|&op| BOUND[op].0 as usize).collect());
+    let mut foreign: Vec<usize> = (0..BOUND.len()).filter(is_foreign).collect();
+    let direct = stack::called_by_program();
+    if foreign.is_empty() && direct.is_empty() {
+        return;
     }
+    let function = |&op: &usize| {
+        let start = BOUND[op].0;
+        let bytes = symbol_at(start.cast()).map_or(0, |symbol| symbol.bytes);
+        start.addr()..start.addr() + bytes
+    };
+    caller::set_defined(foreign.iter().map(function).collect());
+    foreign.extend(direct);
     foreign.iter().for_each(|&op| arm::set_foreign(op as u16, true));
-    foreign.len()
 }
 
 /// Whether the address is one of this library's entries.
@@ -60,6 +68,8 @@ struct Symbol {
     object: *mut c_void,
     /// The symbol at or before the address, if the object defines it.
     defines: Option<&'static CStr>,
+    /// How much stands there.
+    bytes: usize,
 }
 
 fn symbol_at(address: *const c_void) -> Option<Symbol> {
@@ -76,10 +86,11 @@ fn symbol_at(address: *const c_void) -> Option<Symbol> {
     }
     let entry: *const libc::Elf64_Sym = entry.cast();
     // SAFETY: where there is an entry it lies in the object's symbol table, which stays while the object is loaded.
-    let defined = !entry.is_null() && unsafe { (*entry).st_shndx } != 0;
+    let entry = unsafe { entry.as_ref() }.filter(|entry| entry.st_shndx != 0);
+    let defined = entry.is_some();
     let defines = (defined && !info.dli_sname.is_null()).then(|| {
         // SAFETY: a name in the object's string table, null-terminated.
         unsafe { CStr::from_ptr(info.dli_sname) }
     });
-    Some(Symbol { object: info.dli_fbase, defines })
+    Some(Symbol { object: info.dli_fbase, defines, bytes: entry.map_or(0, |entry| entry.st_size as usize) })
 }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use harness::compile::Build;
+use harness::report::Report;
 use harness::run::Job;
 use harness::tree;
 use serde_json::Value;
@@ -36,6 +37,19 @@ fn a_wrapper_does_not_hide_its_callers() {
     assert_eq!(barrier["callers"], Value::Null, "{barrier}");
     let text = report().run().expect_code(0).stdout.replace('\n', " ");
     assert!(text.contains("is called by histo at wrapped.c:"), "{text}");
+}
+
+/// Nothing is read on the word of code that nobody vouches for.
+#[test]
+fn calls_from_code_that_is_not_as_its_notes_say_are_recorded() {
+    for (name, options) in [("astray", &["-O1"][..]), ("astray-static", &["-O1", "-static"])] {
+        let binary = Build::program("profile/astray.c").named(name).options(options).build();
+        let directory = tree::fresh("callers-astray").join("profile");
+        let outcome = Job::oshrun(2).arg("--profile-dir").arg(&directory).arg(&binary).run().expect_code(0);
+        assert_eq!(outcome.stdout.matches("fine").count(), 2, "{}", outcome.describe());
+        let report = Report::read(&directory, false);
+        assert_eq!((report.routine("shmem_barrier_all").0, report.routine("shmem_quiet").0), (12, 6));
+    }
 }
 
 #[test]

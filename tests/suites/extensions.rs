@@ -253,6 +253,12 @@ fn files_of_a_full_disk_are_right_as_far_as_they_go() {
 
 /// What fails and is no mistake of the program's is told of, too; flags say what is wrong with them.
 #[test]
+fn a_handler_of_errors_may_be_left_by_a_jump() {
+    let job = Job::oshrun(1).arg(Build::program("extensions/left_handler.cpp").build());
+    job.run().expect_code(0).expect_text(&["jumps 6 6\nthrows 6 6\nfails 6\n"]);
+}
+
+#[test]
 fn the_last_error_tells_of_every_call_that_fails() {
     let binary = Build::program("extensions/refused.c").options(["-D_GNU_SOURCE"]).build();
     Job::oshrun(2).arg(binary).run().expect_code(0);

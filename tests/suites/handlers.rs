@@ -60,6 +60,20 @@ fn transfers_through_memory_are_allowed_in_handlers_and_traced() {
 }
 
 #[test]
+fn with_checks_handlers_may_call_wherever_the_program_was_interrupted() {
+    if is_over_network() {
+        return;
+    }
+    let cases = [(1, "checked"), (2, "transfers")];
+    for (pes, case) in cases {
+        let job = Job::oshrun(pes).arg("--check").arg(program()).args([case, &handlers()]).limit(90);
+        let outcome = job.run().expect_code(0);
+        let enough = number(&outcome, "handled ").iter().all(|handled| handled.to_string().len() >= handlers().len());
+        assert!(enough && outcome.stdout.contains("handled "), "{}", outcome.describe());
+    }
+}
+
+#[test]
 fn markers_and_levels_from_a_handler_never_hang() {
     // Thousands of markers take a minute where other programs have the cores.
     let limit = if system::is_long() { 300 } else { 60 };

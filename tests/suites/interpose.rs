@@ -147,6 +147,34 @@ fn a_measurement_system_in_the_executable() {
     }
 }
 
+/// A tool of which the compiler says nothing is one all the same. Where there is no function of it, the profile says
+/// what it does not have.
+#[test]
+fn a_tool_that_is_hard_to_see() {
+    let program = source("bare_program.c");
+    let place = format!("bare_program.c:{}", line_of("bare_program.c", "put"));
+    let left_out = "100 calls of pshmem_ routines came from the program itself and are not in the profile";
+    for (name, of_program, of_tool, is_seen) in [
+        ("bare", &["-O1", "-g"][..], &["-O1", "-fno-asynchronous-unwind-tables", "-fno-unwind-tables"][..], true),
+        ("bare-wrap", &["-O1", "-Wl,--wrap=shmem_putmem"], &["-O1", "-DWRAP"], false),
+        ("bare-lto", &["-O2", "-flto"], &["-O2", "-flto"], false),
+    ] {
+        let object = tree::scratch("interpose").join(format!("{name}.o"));
+        let compiler = Job::new(tree::tool("oshcc")).args(of_tool).arg("-c").arg(source("bare.c"));
+        compiler.arg("-o").arg(&object).run().expect_code(0);
+        let binary = Build::source(name, &program).with(&object).options(of_program).build();
+        let directory = run_system(name, &binary, &[]);
+        let report = Report::read(&directory, true);
+        let view = Job::new(tree::tool("oshprof")).arg("report").arg(&directory).args(["--view", "callsites"]);
+        let text = view.run().expect_code(0).stdout.replace('\n', " ");
+        let all = Job::new(tree::tool("oshprof")).arg("report").arg(&directory).run().expect_code(0).stdout;
+        let says = all.split_whitespace().collect::<Vec<_>>().join(" ").contains(left_out);
+        let calls = report.routine("shmem_putmem").0;
+        assert_eq!((calls, says), if is_seen { (200, false) } else { (0, true) }, "{name}: {all}");
+        assert!(!is_seen || text.contains(&place), "{name}: {text}");
+    }
+}
+
 /// With callbacks and tools about, and without a profile, everything goes on as before.
 #[test]
 fn a_measurement_system_beside_a_tool_in_a_row() {

@@ -306,6 +306,7 @@ fn tools_that_cannot_be_used_end_the_job_before_user_code() {
         (broken("OVERFLOWS"), "crashed in its constructor: signal 11"),
         (broken("ABORTS"), "crashed in its constructor: signal 6"),
         (broken("EXITS"), "ended the process in its constructor"),
+        (broken("LEAVES"), "ended the process in its constructor"),
         (PathBuf::from("no-such-tool.so"), "cannot be loaded"),
         (good.clone(), "named twice"),
     ];
@@ -329,6 +330,80 @@ fn tools_that_cannot_be_used_end_the_job_before_user_code() {
     let missing = tree::scratch("stacking").join("missing.so");
     let outcome = Job::oshrun(2).arg("--tool").arg(&missing).arg(hello()).run().expect_code(1);
     outcome.expect_text(&["option --tool", "missing.so", "No such file"]);
+}
+
+/// What a child of a tool's ends with is its own business.
+#[test]
+fn constructors_may_have_children() {
+    let children = tool("children", "starts.c", &["-DCHILDREN"]);
+    for options in [&[][..], &["--tool-optional"]] {
+        let outcome = Job::oshrun(2).args(options).arg("--tool").arg(&children).arg(hello()).run().expect_code(0);
+        for part in ["exit 3 _exit 3 signal 6\n", "user code runs\n", "hello from "] {
+            assert_eq!(outcome.stdout.matches(part).count(), 2, "{part}{}", outcome.describe());
+        }
+        assert!(!outcome.stderr.contains("constructor"), "{}", outcome.describe());
+    }
+}
+
+/// A tool calls the next one while it is loaded, which has bound nothing so far.
+#[test]
+fn constructors_may_call_the_next_tool() {
+    let version = tool("version", "starts.c", &["-DVERSION"]);
+    for (name, options) in [("counts", &["-DCOUNTS", "-Wl,-z,lazy"][..]), ("counts-now", &["-DCOUNTS", "-Wl,-z,now"])] {
+        let counts = tool(name, "starts.c", options);
+        let job = Job::oshrun(2).arg("--tool").arg(&version).arg("--tool").arg(&counts).arg(hello());
+        let outcome = job.limit(20).run().expect_code(0);
+        for line in ["version 1.6\n", "asked 1\n"] {
+            assert_eq!(outcome.stdout.matches(line).count(), 2, "{}", outcome.describe());
+        }
+    }
+}
+
+/// The program's handlers of signals and errors are the program's, also where they run while a tool has a call.
+#[test]
+fn handlers_within_a_tool_are_the_programs() {
+    let program = |name: &str| Build::program("tools/interrupted.c").named(name);
+    let app = program("interrupted").build();
+    let interrupts = tool("interrupts", "interrupts.c", &[]);
+    let folder = interrupts.parent().expect("in a folder").to_string_lossy().into_owned();
+    let linked = program("interrupted-linked");
+    let linked = linked.libraries(["-L", &folder, "-l:interrupts.so", &format!("-Wl,-rpath,{folder}")]).build();
+    let path = interrupts.to_string_lossy().into_owned();
+    for (name, app, options) in [
+        ("interrupted-row", &app, vec!["--tool".to_owned(), path.clone()]),
+        ("interrupted-preload", &app, vec!["-x".to_owned(), format!("LD_PRELOAD={path}")]),
+        ("interrupted-linked", &linked, vec![]),
+    ] {
+        let directory = tree::fresh(name).join("profile");
+        let job = Job::oshrun(1).args(&options).arg("--profile-dir").arg(&directory).arg(app);
+        let outcome = job.run().expect_code(0).expect_text(&["program: p 70\n", "tool: p 70 mem 5\n"]);
+        let report = Report::read(&directory, false);
+        for (routine, calls) in [
+            ("shmem_long_p", 70),
+            ("shmem_my_pe", 70),
+            ("shmem_putmem", 5),
+            ("shmem_barrier_all", 20),
+            ("shmem_fence", 0),
+        ] {
+            assert_eq!(report.routine(routine).0, calls, "{name}: {routine}\n{}", outcome.describe());
+        }
+    }
+}
+
+/// A tool may initialize by another routine than the program does: the profile has what the program called, and where.
+#[test]
+fn an_initialization_is_the_programs() {
+    let threaded = tool("threaded", "starts.c", &["-DTHREADED"]);
+    let directory = tree::fresh("stacking-threaded").join("profile");
+    let app = Build::program("tools/hello.c").named("stacked-hello-lines").options(["-g"]).build();
+    let job = Job::oshrun(2).arg("--tool").arg(&threaded).arg("--profile-dir").arg(&directory).arg(app);
+    job.run().expect_code(0);
+    let report = Report::read(&directory, false);
+    let calls = |name: &str| report.routine(name).0;
+    assert_eq!((calls("shmem_init"), calls("shmem_init_thread"), calls("shmem_barrier_all")), (2, 0, 2));
+    let view = Job::new(tree::tool("oshprof")).arg("report").arg(&directory).args(["--view", "callsites"]);
+    let text = view.run().expect_code(0).stdout;
+    assert!(text.contains("main at hello.c:8\n  routine shmem_init, calls 2,"), "{text}");
 }
 
 /// As a preloaded tool is: a function that nobody has matters where it is called, in the tool and in what it brings

@@ -3,6 +3,7 @@
 //! kept in a table that only grows.
 #![allow(unsafe_code)]
 
+use std::cell::LazyCell;
 use std::ffi::c_void;
 use std::ptr::null;
 use std::sync::OnceLock;
@@ -13,9 +14,10 @@ use gimli::{
     UnwindContextStorage, UnwindSection, UnwindTableRow,
 };
 
-use super::is_defined;
+use super::{defined_around, is_defined};
 use crate::stack::objects::{self, Object};
 use pellucid_core::os::instruction;
+use pellucid_core::os::readable::is_readable_stack;
 
 /// Numbers of registers in call frame information: stack pointer, frame pointer, return address.
 #[cfg(target_arch = "x86_64")]
@@ -90,21 +92,34 @@ struct Rule {
     frame_pointer: i16,
 }
 
+/// Why it is not known where a function returns to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Lost {
+    /// Nothing is known of it here; the unwinder may know.
+    Unknown,
+    /// What is known of it, or of one that it has called, is wrong: it leads to where no stack is.
+    Wrong,
+}
+
 impl Frame {
     /// Where the function returns to, and the registers there.
-    pub fn step(&self, registers: Registers) -> Option<(usize, Registers)> {
-        let rule = self.rule?;
+    pub fn step(&self, registers: Registers) -> Result<(usize, Registers), Lost> {
+        let rule = self.rule.ok_or(Lost::Unknown)?;
         let base = if rule.from_frame_pointer { registers.frame } else { registers.stack };
         let end = base.wrapping_add_signed(rule.end as isize);
         // Frames follow each other on one stack.
         if end < registers.stack || end % size_of::<usize>() != 0 {
-            return None;
+            return Err(Lost::Wrong);
         }
-        // SAFETY: a word of the frame, which is on the calling thread's stack while the function is.
-        let word = |offset: i16| unsafe { (end.wrapping_add_signed(isize::from(offset)) as *const usize).read() };
-        let frame = if rule.frame_pointer == 0 { registers.frame } else { word(rule.frame_pointer) };
-        let returns_to = word(rule.returns_to);
-        (returns_to != 0).then_some((returns_to, Registers { stack: end, frame }))
+        let word = |offset: i16| {
+            let at = end.wrapping_add_signed(isize::from(offset));
+            // SAFETY: it can be read. It is a word of the frame, which is on the calling thread's stack while the
+            // function is, unless the rule is wrong, or a function before did not keep the frame pointer.
+            is_readable_stack(at).then(|| unsafe { (at as *const usize).read() }).ok_or(Lost::Wrong)
+        };
+        let frame = if rule.frame_pointer == 0 { registers.frame } else { word(rule.frame_pointer)? };
+        let returns_to = word(rule.returns_to)?;
+        if returns_to == 0 { Err(Lost::Unknown) } else { Ok((returns_to, Registers { stack: end, frame })) }
     }
 }
 
@@ -150,6 +165,8 @@ pub fn find(address: usize) -> Frame {
     }
     let Some(frame) = read(address) else {
         // An object that came later may go, and another take its place: nothing is kept of it.
+        let loaded = LazyCell::new(objects::all);
+        let is_loaded = |address: usize| loaded.iter().any(|object| object.contains(address));
         return shown(Frame { called: instruction::called(address, is_loaded), ..Frame::default() });
     };
     let frame = shown(frame);
@@ -219,6 +236,16 @@ pub fn prepare() {
     _ = lasting();
 }
 
+/// Whether an address lies in one of them.
+pub fn lasts(address: usize) -> bool {
+    lasting().iter().any(|object| object.contains(address))
+}
+
+/// Whether it lies in the first of them, which is the executable.
+pub fn is_in_executable(address: usize) -> bool {
+    lasting().first().is_some_and(|object| object.contains(address))
+}
+
 /// Whether an address lies in an object.
 fn is_loaded(address: usize) -> bool {
     let holds = |object: &Object| object.contains(address);
@@ -227,9 +254,11 @@ fn is_loaded(address: usize) -> bool {
 
 /// What an address means, if it lies in one of those objects.
 fn read(address: usize) -> Option<Frame> {
-    lasting().iter().find(|object| object.contains(address))?;
-    let called = instruction::called(address, is_loaded);
-    Some(Frame { called, ..look_up(address).unwrap_or_default() })
+    lasts(address).then(|| {
+        let called = instruction::called(address, is_loaded);
+        let known = look_up(address).unwrap_or_else(|| Frame { start: defined_around(address), ..Frame::default() });
+        Frame { called, ..known }
+    })
 }
 
 /// `struct dwarf_eh_bases` of the compiler's library.
@@ -292,7 +321,8 @@ fn rule(row: &UnwindTableRow<usize, OnStack>) -> Option<Rule> {
         Some(RegisterRule::Offset(offset)) => i16::try_from(offset).ok()?,
         Some(_) => return None,
     };
-    let fits = offset % 8 == 0 && (0..1 << (END_BITS + 2)).contains(&offset);
+    let are_words = returns_to % 8 == 0 && frame_pointer % 8 == 0;
+    let fits = are_words && offset % 8 == 0 && (0..1 << (END_BITS + 2)).contains(&offset);
     (fits && [stack, frame].contains(&register)).then_some(Rule {
         from_frame_pointer: register == frame,
         end: i32::try_from(offset).ok()?,

@@ -14,23 +14,29 @@
 
 mod frames;
 
+use std::ops::Range;
 use std::sync::OnceLock;
 
+use pellucid_core::os::readable::{is_readable, is_readable_stack};
 use pellucid_core::os::stack;
 
+use frames::Lost;
 pub use frames::Registers;
 
 /// Functions between a tool's `shmem_X` and its `pshmem_X`, at the most, and those below which a tool calls on its own.
 const DEPTH: usize = 64;
 
-/// Addresses of the `shmem_` routines that the executable defines, sorted.
-static DEFINED: OnceLock<Vec<usize>> = OnceLock::new();
+/// Words of the stack that are looked at above a call from a tool's `shmem_X` of which the compiler tells nothing.
+const WORDS: usize = 64;
+
+/// The code of the `shmem_` routines that the executable defines, sorted. Empty where the length is not known.
+static DEFINED: OnceLock<Vec<Range<usize>>> = OnceLock::new();
 
 /// Says which routines the executable defines, once, before any of them is armed.
-pub fn set_defined(mut addresses: Vec<usize>) {
-    addresses.sort_unstable();
-    addresses.dedup();
-    _ = DEFINED.set(addresses);
+pub fn set_defined(mut routines: Vec<Range<usize>>) {
+    routines.sort_unstable_by_key(|routine| routine.start);
+    routines.dedup();
+    _ = DEFINED.set(routines);
     prepare();
 }
 
@@ -45,12 +51,26 @@ pub fn called(returns_to: usize) -> usize {
 }
 
 fn is_defined(address: usize) -> bool {
-    DEFINED.get().is_some_and(|defined| defined.binary_search(&address).is_ok())
+    let defined = DEFINED.get();
+    defined.is_some_and(|defined| defined.binary_search_by_key(&address, |routine| routine.start).is_ok())
+}
+
+/// The routine that the executable defines and that has a call that returns to this address; 0: none.
+fn defined_around(returns_to: usize) -> usize {
+    let defined = DEFINED.get().into_iter().flatten();
+    defined
+        .filter(|routine| routine.contains(&returns_to.wrapping_sub(1)))
+        .map(|routine| routine.start)
+        .next()
+        .unwrap_or(0)
 }
 
 /// Where the program called the routine whose `shmem_X` stands at `routine`, given where its `pshmem_X` returns to and
-/// the registers there. `None`: the tool called on its own.
+/// the registers there. `None`: the tool called on its own, or the executable does not define `shmem_X`.
 pub fn site(routine: usize, returns_to: usize, mut registers: Registers) -> Option<usize> {
+    if !is_defined(routine) {
+        return None;
+    }
     let mut at = returns_to;
     let mut through_register = false;
     for depth in 0..DEPTH {
@@ -64,17 +84,30 @@ pub fn site(routine: usize, returns_to: usize, mut registers: Registers) -> Opti
         through_register |= depth == 0 && frame.called == 0;
         let next = frame.step(registers);
         if frame.start == routine {
-            return Some(next.map_or(at, |(caller, _)| caller));
+            return Some(next.map_or_else(|_| above(routine, registers).unwrap_or(at), |(caller, _)| caller));
         }
         if frame.start_defined {
             return None;
         }
         match next {
-            Some(next) => (at, registers) = next,
-            None => break,
+            Ok(next) => (at, registers) = next,
+            Err(_) => break,
         }
     }
     through_register.then_some(returns_to)
+}
+
+/// What a call of the routine returns to that is on the stack above these registers.
+fn above(routine: usize, registers: Registers) -> Option<usize> {
+    let places = (0..WORDS).map(|word| registers.stack + word * size_of::<usize>());
+    // SAFETY: it can be read.
+    let words = places.take_while(|at| is_readable_stack(*at)).map(|at| unsafe { (at as *const usize).read() });
+    words.into_iter().find(|word| frames::lasts(*word) && frames::find(*word).called == routine)
+}
+
+/// Whether a call that returns to this address came from the executable.
+pub fn is_from_executable(returns_to: usize) -> bool {
+    frames::is_in_executable(returns_to)
 }
 
 /// Where code that `is_inside` was called from elsewhere, given an address in it and the registers there: what the
@@ -82,7 +115,7 @@ pub fn site(routine: usize, returns_to: usize, mut registers: Registers) -> Opti
 pub fn outside(at: usize, registers: Registers, is_inside: impl Fn(usize) -> bool) -> Option<usize> {
     let (mut at, mut registers) = (at, registers);
     for _ in 0..DEPTH {
-        (at, registers) = frames::find(at).step(registers)?;
+        (at, registers) = frames::find(at).step(registers).ok()?;
         if !is_inside(at) {
             return Some(at);
         }
@@ -91,7 +124,8 @@ pub fn outside(at: usize, registers: Registers, is_inside: impl Fn(usize) -> boo
 }
 
 /// The addresses that the calls of the calling thread return to, innermost first, as many as fit; gives how many. The
-/// unwinder, which takes microseconds, is asked where a frame is none of the usual.
+/// unwinder, which takes microseconds, is asked where a frame is none of the usual. They end where what is known of a
+/// frame is wrong: the unwinder would follow it.
 #[cold]
 #[inline(never)]
 pub fn calls_into(calls: &mut [usize]) -> usize {
@@ -102,8 +136,12 @@ pub fn calls_into(calls: &mut [usize]) -> usize {
             return count;
         }
         match frame.step(registers) {
-            Some(next) => (at, registers) = next,
-            None => return stack::calls_into(calls),
+            Ok(next) => (at, registers) = next,
+            // The unwinder looks at the code there.
+            Err(Lost::Unknown) if is_readable(at) && is_readable(at + size_of::<u64>()) => {
+                return stack::calls_into(calls);
+            }
+            Err(_) => return count,
         }
         calls[count] = at;
     }

@@ -12,7 +12,7 @@ use pellucid_core::runtime::{self, memory};
 use pellucid_profile::arm::{self, Interceptor};
 use pellucid_profile::op::{Class, OPS, Op};
 
-use self::objects::{Named, Operand};
+use self::objects::{Named, Operand, OperandSet};
 use crate::dispatcher::Call;
 use crate::fault_site;
 use crate::frame::Frame;
@@ -85,8 +85,8 @@ fn check(call: &Call, frame: Option<&Frame>) -> Result<(), Fault> {
     check_objects(op, &objects::of(op, call, named.as_ref())?)
 }
 
-fn check_objects(op: &Op, objects: &[Operand]) -> Result<(), Fault> {
-    for Operand { arg, shape, .. } in objects {
+fn check_objects(op: &Op, objects: &OperandSet) -> Result<(), Fault> {
+    for Operand { arg, shape, .. } in objects.iter() {
         memory::check_object(arg, shape.addr, shape.bytes())?;
     }
     // Those with a handle are checked where their own memory is known.
@@ -99,7 +99,7 @@ fn check_objects(op: &Op, objects: &[Operand]) -> Result<(), Fault> {
             bytes: object.shape.block,
             access: object.access,
         };
-        uses::check(&objects.iter().map(used).collect::<Vec<_>>())?;
+        uses::check(objects.iter().map(used))?;
     }
     // Other collectives compare their own, some of which may be one.
     if is_transfer(op) || op.name().contains("alltoalls") { objects::check_overlaps(objects) } else { Ok(()) }

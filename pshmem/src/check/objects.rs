@@ -77,10 +77,32 @@ impl Operand {
     }
 }
 
+/// The objects of a call: as many as any has. They are not allocated, since a signal handler may call from within
+/// `malloc`.
+#[derive(Default)]
+pub struct OperandSet {
+    all: [Option<Operand>; 4],
+}
+
+impl OperandSet {
+    fn add(&mut self, operand: Operand) {
+        if operand.shape.bytes() > 0
+            && let Some(free) = self.all.iter_mut().find(|other| other.is_none())
+        {
+            *free = Some(operand);
+        }
+    }
+
+    /// Each of them.
+    pub fn iter(&self) -> impl Iterator<Item = &Operand> {
+        self.all.iter().flatten()
+    }
+}
+
 /// A fault where objects of a call share memory that must be apart.
-pub fn check_overlaps(objects: &[Operand]) -> Result<(), Fault> {
+pub fn check_overlaps(objects: &OperandSet) -> Result<(), Fault> {
     for (index, first) in objects.iter().enumerate() {
-        if let Some(second) = objects[index + 1..].iter().find(|second| first.conflicts(second)) {
+        if let Some(second) = objects.iter().skip(index + 1).find(|second| first.conflicts(second)) {
             let objects = [first.shown(), second.shown()];
             return Err(Fault::from(Cause::Overlap { objects, in_place: false }));
         }
@@ -134,7 +156,7 @@ fn strides(op: u16, named: &Named<'_>) -> Result<Option<[Steps; 2]>, Fault> {
 }
 
 /// The objects of a call that moves bytes, as far as they are known.
-pub fn of(op: &Op, call: &Call, named: Option<&Named<'_>>) -> Result<Vec<Operand>, Fault> {
+pub fn of(op: &Op, call: &Call, named: Option<&Named<'_>>) -> Result<OperandSet, Fault> {
     let steps = match named {
         Some(named) => strides(call.op, named)?,
         None => None,
@@ -164,29 +186,28 @@ fn of_collective(op: &Op, call_bytes: usize, members: Option<usize>) -> [usize; 
     }
 }
 
-fn objects(op: &Op, call: &Call, named: Option<&Named<'_>>, [to, from]: [Steps; 2]) -> Vec<Operand> {
+fn objects(op: &Op, call: &Call, named: Option<&Named<'_>>, [to, from]: [Steps; 2]) -> OperandSet {
     let (me, peer) = (runtime::map().me, call.peer);
     let is_atomic = op.class == Class::Amo;
     let dest_pe = if matches!(op.class, Class::Get | Class::Collective) { me } else { peer };
     let source_pe = if is_atomic || op.class == Class::Get { peer } else { me };
     let access = |other| if is_atomic { Access::Atomic } else { other };
-    let mut objects = Vec::new();
+    let mut objects = OperandSet::default();
     if call.dest != 0 {
-        objects.push(Operand { arg: "dest", pe: dest_pe, shape: to.from(call.dest), access: access(Access::Write) });
+        objects.add(Operand { arg: "dest", pe: dest_pe, shape: to.from(call.dest), access: access(Access::Write) });
     }
     if call.source != 0 {
         let shape = from.from(call.source);
-        objects.push(Operand { arg: "source", pe: source_pe, shape, access: access(Access::Read) });
+        objects.add(Operand { arg: "source", pe: source_pe, shape, access: access(Access::Read) });
     }
     if let Some(addr) = named.and_then(|named| named.size("fetch")).filter(|addr| *addr != 0) {
         let shape = StridedRange::piece(addr, call.bytes);
-        objects.push(Operand { arg: "fetch", pe: me, shape, access: Access::Write });
+        objects.add(Operand { arg: "fetch", pe: me, shape, access: Access::Write });
     }
     if op.class == Class::Signal && call.source != 0 && call.addr != 0 {
         let shape = StridedRange::piece(call.addr, size_of::<u64>());
-        objects.push(Operand { arg: "sig_addr", pe: peer, shape, access: Access::Atomic });
+        objects.add(Operand { arg: "sig_addr", pe: peer, shape, access: Access::Atomic });
     }
-    objects.retain(|object| object.shape.bytes() > 0);
     objects
 }
 

@@ -6,7 +6,7 @@
 //! [`crate::tool`]).
 #![allow(unsafe_code)]
 
-use super::objects::{self, Object};
+use super::objects::{self, DT_NEEDED, Object};
 use super::{Tool, exports, functions, load, lookup, relocate};
 use crate::entry;
 use crate::generated::addresses::BOUND;
@@ -19,12 +19,32 @@ pub fn all() -> Vec<Tool> {
         return Vec::new();
     }
     let objects = objects::all();
-    let is_library = |object: &Object| object.contains(entry::first());
-    match objects.first() {
-        Some(program) if !is_library(program) => {}
-        _ => return Vec::new(),
+    let Some(library) = objects.iter().position(|object| object.contains(entry::first())).filter(|at| *at > 0) else {
+        return Vec::new();
+    };
+    let mut others = objects[1..].to_vec();
+    let library = others.remove(library - 1);
+    let mut tools: Vec<Tool> = others.iter().filter_map(tool).collect();
+    let common = needs(&library, &others);
+    for tool in &mut tools {
+        tool.needs = needs(&tool.objects[0], &others);
+        tool.needs.retain(|object| !common.iter().any(|other| other.is(object)));
     }
-    objects[1..].iter().filter(|object| !is_library(object)).filter_map(tool).collect()
+    tools
+}
+
+/// What an object needs of these, and what that needs.
+fn needs(object: &Object, others: &[Object]) -> Vec<Object> {
+    let mut found = vec![object.clone()];
+    let mut at = 0;
+    while let Some(names) = found.get(at).map(|object| object.texts(DT_NEEDED)) {
+        let is_needed = |other: &&Object| names.iter().any(|name| other.is_called(name));
+        let new = others.iter().filter(is_needed).filter(|other| !found.iter().any(|known| known.is(other)));
+        let new: Vec<Object> = new.cloned().collect();
+        found.extend(new);
+        at += 1;
+    }
+    found.split_off(1)
 }
 
 /// The object as a tool, if it defines any routine.
@@ -36,7 +56,8 @@ fn tool(object: &Object) -> Option<Tool> {
     }
     let objects = vec![object.clone()];
     let functions = functions(handle, &objects);
-    functions.iter().any(|&function| function != 0).then_some(Tool { handle, objects, functions, adopted: true })
+    let is_tool = functions.iter().any(|&function| function != 0);
+    is_tool.then_some(Tool { handle, objects, functions, needs: Vec::new(), adopted: true })
 }
 
 /// Brings the references of everybody else to routines of these tools back to this library, now and later.

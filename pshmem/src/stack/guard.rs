@@ -5,6 +5,9 @@ use std::ffi::{CString, c_char, c_int, c_void};
 use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicPtr, Ordering::SeqCst};
 
+use super::exports::{Changed, redefine};
+use super::objects::Object;
+
 /// Signals that a constructor may die of.
 const SIGNALS: [c_int; 5] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGABRT];
 /// Stack of the handler: a constructor may have used up its own.
@@ -12,6 +15,8 @@ const STACK: usize = 64 << 10;
 
 /// A tool that is being loaded.
 pub struct Loading {
+    /// The process that loads it: a child that it makes may crash and exit.
+    process: libc::pid_t,
     crashed: CString,
     exited: CString,
     /// With `--tool-optional`: what the process is to be started anew with.
@@ -21,11 +26,21 @@ pub struct Loading {
 /// The tool that is being loaded.
 static LOADING: AtomicPtr<Loading> = AtomicPtr::new(null_mut());
 
+/// The tool that the calling process is loading.
+fn loading() -> Option<&'static Loading> {
+    // SAFETY: null, or set by `while_loading` to a value that lives until it is null again.
+    let loading = unsafe { LOADING.load(SeqCst).as_ref() }?;
+    // SAFETY: plain system call.
+    (loading.process == unsafe { libc::getpid() }).then_some(loading)
+}
+
 impl Loading {
     /// What to say, and with which arguments and environment to begin again without the tool.
     pub fn new(who: &str, tool: &str, again: Option<(*const *const c_char, Vec<*const c_char>)>) -> Loading {
         let text = |what: &str| CString::new(format!("pellucid: {who}: tool {tool}: {what}")).unwrap_or_default();
         Loading {
+            // SAFETY: plain system call.
+            process: unsafe { libc::getpid() },
             crashed: text("crashed in its constructor: signal "),
             exited: text("ended the process in its constructor"),
             again,
@@ -46,24 +61,48 @@ fn leave(loading: &Loading) -> ! {
         unsafe { libc::execve(c"/proc/self/exe".as_ptr(), *arguments, environment.as_ptr()) };
     }
     write(b"\n");
-    // SAFETY: does not return.
-    unsafe { libc::_exit(1) }
+    end(1)
+}
+
+/// Ends the process; by no name that may stand for something else.
+fn end(status: c_int) -> ! {
+    // SAFETY: plain system call.
+    unsafe { libc::syscall(libc::SYS_exit_group, status) };
+    std::process::abort()
 }
 
 extern "C" fn on_signal(signal: c_int) {
-    // SAFETY: null, or set by `while_loading` to a value that lives until it is null again.
-    let Some(loading) = (unsafe { LOADING.load(SeqCst).as_ref() }) else { return };
+    let Some(loading) = loading() else {
+        // A child of the tool's dies of it.
+        // SAFETY: plain system calls; nothing of this process is to go on.
+        unsafe {
+            libc::signal(signal, libc::SIG_DFL);
+            libc::raise(signal);
+        }
+        return;
+    };
     write(loading.crashed.to_bytes());
     write(&[b'0' + (signal / 10) as u8, b'0' + (signal % 10) as u8][usize::from(signal < 10)..]);
     leave(loading)
 }
 
 extern "C" fn on_exit(_status: c_int, _: *mut c_void) {
-    // SAFETY: as above.
-    if let Some(loading) = unsafe { LOADING.load(SeqCst).as_ref() } {
+    if let Some(loading) = loading() {
         write(loading.exited.to_bytes());
         leave(loading)
     }
+}
+
+/// Stands in for `_exit` and its other names in what is being loaded.
+extern "C" fn exit_at_once(status: c_int) -> ! {
+    on_exit(status, null_mut());
+    end(status)
+}
+
+/// Has names of `_exit` mean that this module hears of it, for what is loaded until they are restored.
+pub fn observe_exit_at_once(objects: &[Object]) -> Option<Changed> {
+    let library = objects.iter().find(|object| object.contains(libc::_exit as *const () as usize))?;
+    Some(redefine(library, |name| ["_exit", "_Exit"].contains(&name).then_some(exit_at_once as *const () as usize)))
 }
 
 /// Has the exit of a tool noticed, once for all tools.

@@ -101,7 +101,11 @@ pub fn all(argv: *const *const c_char, envp: *const *const c_char) -> Vec<Tool> 
     for (index, name) in names.iter().enumerate().rev() {
         let again = optional.then(|| (argv, without(&names, index, envp)));
         match load(name, again, &tools) {
-            Ok(tool) => tools.insert(0, tool),
+            Ok(tool) => {
+                tools.insert(0, tool);
+                // Those before it may call it while they are loaded: what is not bound yet would be bound to itself.
+                lookup::bind(&tools, 0);
+            }
             Err(text) => wrong(optional, &text),
         }
     }
@@ -175,5 +179,5 @@ fn load(name: &OsStr, again: Again, tools: &[Tool]) -> Result<Tool, String> {
     let other = symbol(handle, "pshmem_init");
     objects.retain(|object| !object.contains(other));
     let functions = functions(handle, &objects);
-    Ok(Tool { handle, objects, functions, adopted: false })
+    Ok(Tool { handle, objects, functions, needs: Vec::new(), adopted: false })
 }

@@ -11,7 +11,7 @@ use pellucid_profile::order;
 
 use super::exports::{redefine, restore};
 use super::objects::Object;
-use super::{TOOLS, Tool, first, load, next, own};
+use super::{TOOLS, Tool, first, guard, load, next, own, relocate};
 use crate::entry;
 use crate::tool::is_own;
 
@@ -30,8 +30,15 @@ pub fn find(name: &str) -> Option<usize> {
     names().binary_search_by_key(&name, |(name, _)| name).ok().map(|at| names()[at].1)
 }
 
+/// Has what a tool refers to mean what comes next in the row.
+pub fn bind(tools: &[Tool], tool: usize) {
+    for object in &tools[tool].objects {
+        relocate::rewrite(object, |name| reference(tools, tool, name));
+    }
+}
+
 /// What a name in a tool's relocations is to mean; `None`: what it meant before.
-pub fn reference(tools: &[Tool], tool: usize, name: &str) -> Option<usize> {
+fn reference(tools: &[Tool], tool: usize, name: &str) -> Option<usize> {
     if name == "dlsym" {
         return Some(tool_dlsym as *const () as usize);
     }
@@ -66,21 +73,27 @@ pub fn arrive<R>(before: &[Object], behind: &[Tool], load: impl FnOnce() -> R) -
     if let Some(loader) = holds(load::DLSYM.load(SeqCst) as usize) {
         changed.push(redefine(loader, |name| (name == "dlsym").then_some(tool_dlsym as *const () as usize)));
     }
+    changed.extend(guard::observe_exit_at_once(before));
     let result = load();
     changed.into_iter().for_each(restore);
     ARRIVING.store(null_mut(), SeqCst);
     result
 }
 
-/// What `dlsym` answers to a tool that is being loaded, of names that are routines'.
-fn answer_early(name: &str, caller: usize) -> usize {
+fn arriving() -> Option<&'static Arriving<'static>> {
     // SAFETY: null, or set by `arrive` to a value that lives until it is null again.
-    let Some(arriving) = (unsafe { ARRIVING.load(SeqCst).as_ref() }) else { return 0 };
-    if arriving.before.iter().any(|object| object.contains(caller)) {
-        return 0;
+    unsafe { ARRIVING.load(SeqCst).as_ref() }
+}
+
+impl Arriving<'_> {
+    /// What `dlsym` answers to it, of names that are routines'.
+    fn answer(&self, name: &str, caller: usize) -> usize {
+        if self.before.iter().any(|object| object.contains(caller)) {
+            return 0;
+        }
+        let op = find(name).or_else(|| name.strip_prefix('p').and_then(find));
+        op.map_or(0, |op| first(self.behind, op))
     }
-    let op = find(name).or_else(|| name.strip_prefix('p').and_then(find));
-    op.map_or(0, |op| first(arriving.behind, op))
 }
 
 /// What `dlsym` answers to a tool: `caller` is an address in it. 0: as usual.
@@ -93,9 +106,12 @@ extern "C" fn answer(handle: *mut c_void, name: *const c_char, caller: usize) ->
     }
     // SAFETY: dlsym takes a C string.
     let Ok(name) = unsafe { CStr::from_ptr(name) }.to_str() else { return 0 };
-    let Some(tools) = TOOLS.get() else { return answer_early(name, caller) };
+    let arriving = arriving();
+    let tools = TOOLS.get().map_or(arriving.map_or(&[][..], |arriving| arriving.behind), Vec::as_slice);
     let is_caller = |tool: &Tool| tool.objects.iter().any(|object| object.contains(caller));
-    let Some(tool) = tools.iter().position(is_caller) else { return 0 };
+    let Some(tool) = tools.iter().position(is_caller) else {
+        return arriving.map_or(0, |arriving| arriving.answer(name, caller));
+    };
     if let Some(op) = name.strip_prefix('p').and_then(find) {
         return next(tools, tool, op);
     }

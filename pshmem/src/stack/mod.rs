@@ -21,6 +21,7 @@ mod lookup;
 pub mod objects;
 mod relocate;
 
+use std::cell::RefCell;
 use std::ffi::{c_char, c_int};
 use std::sync::OnceLock;
 
@@ -38,6 +39,8 @@ struct Tool {
     objects: Vec<Object>,
     /// Its `shmem_X`, by operation; 0 where it has none.
     functions: Vec<usize>,
+    /// What an adopted one needs and this library does not: that may call routines, too.
+    needs: Vec<Object>,
     /// Whether it was in the process before this library looked.
     adopted: bool,
 }
@@ -78,11 +81,8 @@ extern "C" fn pellucid_stack_start(_argc: c_int, argv: *const *const c_char, env
     }
     load::prepare();
     let tools = TOOLS.get_or_init(|| tools);
-    for (index, tool) in tools.iter().enumerate() {
-        for object in &tool.objects {
-            relocate::rewrite(object, |name| lookup::reference(tools, index, name));
-        }
-    }
+    // Others have been bound as they were loaded.
+    (0..tools.len()).filter(|tool| tools[*tool].adopted).for_each(|tool| lookup::bind(tools, tool));
     for op in 0..COUNT {
         if let Some(first) = tools.iter().find(|tool| tool.functions[op] != 0) {
             dispatcher::set_tool(op as u16, first.functions[op] as *const ());
@@ -97,6 +97,24 @@ extern "C" fn pellucid_stack_start(_argc: c_int, argv: *const *const c_char, env
 pub fn has_adopted(address: *const ()) -> bool {
     let adopted = TOOLS.get().into_iter().flatten().filter(|tool| tool.adopted);
     adopted.flat_map(|tool| &tool.objects).any(|object| object.contains(address as usize))
+}
+
+/// Whether an address lies in a tool of the row, or in what it has brought along.
+pub fn has(address: usize) -> bool {
+    let tools = TOOLS.get().into_iter().flatten();
+    tools.flat_map(|tool| tool.objects.iter().chain(&tool.needs)).any(|object| object.contains(address))
+}
+
+/// Operations whose `pshmem_X` the executable calls. Not those of one that this library is part of.
+pub fn called_by_program() -> Vec<usize> {
+    let found = RefCell::new(Vec::new());
+    if let Some(program) = objects::all().first().filter(|program| !program.contains(entry::first())) {
+        relocate::rewrite(program, |name| {
+            found.borrow_mut().extend(name.strip_prefix('p').and_then(lookup::find));
+            None
+        });
+    }
+    found.into_inner()
 }
 
 /// The functions of a tool, by operation.

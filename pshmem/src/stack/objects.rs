@@ -6,6 +6,10 @@ use std::ffi::CStr;
 use libc::{Elf64_Phdr, dl_phdr_info};
 use pellucid_core::os::mmap::page;
 
+/// Tag of the dynamic section: an object that this one needs.
+pub const DT_NEEDED: i64 = 1;
+/// Tag of the dynamic section: what an object calls itself.
+const DT_SONAME: i64 = 14;
 /// Tag of the dynamic section: names.
 pub const DT_STRTAB: i64 = 5;
 /// Tag of the dynamic section: symbols.
@@ -80,6 +84,21 @@ impl Object {
         self.dynamic().map(|dynamic| Section { dynamic, base: self.base })
     }
 
+    /// The texts that a tag of the dynamic section stands for.
+    pub fn texts(&self, tag: i64) -> Vec<&'static CStr> {
+        let Some(section) = self.section() else { return Vec::new() };
+        let Some(names) = section.address(DT_STRTAB) else { return Vec::new() };
+        let of_tag = section.pairs().filter(|pair| pair[0] == tag);
+        // SAFETY: the value is the place of a C string in the table of names, which stays while the object is loaded.
+        of_tag.map(|pair| unsafe { CStr::from_ptr((names + pair[1] as usize) as *const _) }).collect()
+    }
+
+    /// Whether another object that needs this one names it so.
+    pub fn is_called(&self, name: &CStr) -> bool {
+        let file = self.name().map(|path| path.to_bytes().rsplit(|byte| *byte == b'/').next().unwrap_or_default());
+        file == Some(name.to_bytes()) || self.name() == Some(name) || self.texts(DT_SONAME).contains(&name)
+    }
+
     /// Runs `write` while what lies in `start..end`, within a page or two, may be written. Not where the kernel
     /// refuses.
     pub fn writable(&self, start: usize, end: usize, write: impl FnOnce()) {
@@ -126,11 +145,17 @@ pub struct Section {
 }
 
 impl Section {
+    /// Tags and their values.
+    fn pairs(&self) -> impl Iterator<Item = [i64; 2]> {
+        let first = self.dynamic as *const [i64; 2];
+        // SAFETY: a dynamic section is an array of pairs that ends with the tag 0, readable while the object is loaded.
+        let pairs = (0..).map(move |at| unsafe { first.add(at).read() });
+        pairs.take_while(|pair| pair[0] != 0)
+    }
+
     /// The value of a tag.
     pub fn value(&self, tag: i64) -> Option<usize> {
-        // SAFETY: a dynamic section is an array of pairs that ends with the tag 0, readable while the object is loaded.
-        let pairs = (0..).map(|at| unsafe { (self.dynamic as *const [i64; 2]).add(at).read() });
-        pairs.take_while(|pair| pair[0] != 0).find(|pair| pair[0] == tag).map(|pair| pair[1] as usize)
+        self.pairs().find(|pair| pair[0] == tag).map(|pair| pair[1] as usize)
     }
 
     /// The value of a tag, which is an address. Some loaders leave these in the section as they are in the file.

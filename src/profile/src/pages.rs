@@ -4,7 +4,7 @@
 use std::io;
 
 /// Bytes of the kernel's pages.
-fn page() -> usize {
+pub(crate) fn page() -> usize {
     // SAFETY: no precondition.
     unsafe { libc::sysconf(libc::_SC_PAGESIZE) as usize }
 }

@@ -85,6 +85,25 @@ static void work(long enough, double most) {
     printf("turns %ld handled %ld\n", turns, (long)handled);
 }
 
+/* What --check looks at: objects of the heap, which come and go, and transfers that are under way. */
+static void check(long enough, double most) {
+    for (double until = now() + most; handled < enough && now() < until;) {
+        long *object = shmem_malloc(sizeof block), *own = malloc(sizeof block);
+        memset(own, 0, sizeof block);
+        for (int i = 0; i < 50; i++) {
+            shmem_long_put_nbi(object, own, 32, me);
+            shmem_long_p(&object[40], i, me);
+            shmem_long_put_nbi(block, own, 32, me);
+            shmem_long_get(own, &object[40], 1, me);
+            shmem_quiet();
+        }
+        shmem_free(object);
+        free(own);
+    }
+    never();
+    printf("handled %ld\n", (long)handled);
+}
+
 static int deeper(int depth) {
     volatile char room[512];
     room[0] = (char)depth;
@@ -106,6 +125,10 @@ int main(int count, char **arguments) {
     CASE("transfers") {
         every(1000, transfers);
         work(enough, 60);
+    }
+    CASE("checked") {
+        every(1000, transfers);
+        check(enough, 60);
     }
     CASE("markers") {
         every(1000, marker);

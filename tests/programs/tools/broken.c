@@ -3,6 +3,7 @@
 #include <pshmem.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #ifdef LACKS
 void there_is_no_such_routine(void);
@@ -47,4 +48,7 @@ __attribute__((constructor)) static void begin(void) { abort(); }
 #endif
 #ifdef EXITS
 __attribute__((constructor)) static void begin(void) { exit(0); }
+#endif
+#ifdef LEAVES
+__attribute__((constructor)) static void begin(void) { _exit(0); }
 #endif

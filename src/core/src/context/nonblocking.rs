@@ -9,6 +9,7 @@ use super::rma::null;
 use super::{Ctx, amo, remote, rma};
 use crate::base::Fault;
 use crate::memory::Map;
+use crate::os::signal::Blocked;
 use crate::request::uses::{self, Access, Use};
 use crate::request::{self, Request, Started};
 use crate::transport::shm::amo::{Amo, AmoInt};
@@ -46,7 +47,7 @@ fn begin_checked(
     uses: &[Use],
     start: impl FnOnce(Completion) -> Result<(), Fault>,
 ) -> Result<(), Fault> {
-    uses::check(uses)?;
+    uses::check(uses.iter().copied())?;
     let begun = if is_mapped || place.is_null() {
         start(Completion::Deferred).map(|()| {
             order::fence();
@@ -55,7 +56,10 @@ fn begin_checked(
     } else {
         request::with_event(uses[1].pe, |event| start(Completion::Event(event)).map(|()| Started::UnderWay))
     };
-    let held = uses::hold(begun?, uses, Some(ctx.bits()), !place.is_null());
+    let begun = begun?;
+    // A signal handler may begin one, too.
+    let _signals = Blocked::begin();
+    let held = uses::hold(begun, uses, Some(ctx.bits()), !place.is_null());
     if place.is_null() {
         request::detach(held);
     }

@@ -1,11 +1,19 @@
 //! What the instruction before a return address called.
 #![allow(unsafe_code)]
 
+/// Bytes of the longest call that is looked at.
+const CALL: usize = 6;
+/// Bytes of an entry of a linkage table.
+const ENTRY: usize = 16;
+
 /// The function that was called by the instruction before `returns_to`, past the jumps of linkage tables; 0 where a
-/// register or the program's data said which. `is_loaded` tells which addresses can be read: what looks like a call may
-/// be the end of another instruction.
+/// register or the program's data said which, or no call may return there. `is_loaded` tells which addresses can be
+/// read: what looks like a call may be the end of another instruction.
 pub fn called(returns_to: usize, is_loaded: impl Fn(usize) -> bool) -> usize {
-    // SAFETY: a call returns here, so the bytes before are those of the instruction that called.
+    if returns_to < CALL || !is_loaded(returns_to - CALL) || !is_loaded(returns_to - 1) {
+        return 0;
+    }
+    // SAFETY: the bytes before are loaded.
     let target = match unsafe { target(returns_to) } {
         Some(Target::Function(address)) => address,
         // SAFETY: it is loaded.
@@ -15,7 +23,10 @@ pub fn called(returns_to: usize, is_loaded: impl Fn(usize) -> bool) -> usize {
     if !is_loaded(target) {
         return 0;
     }
-    // SAFETY: it is loaded, and such a jump is within one entry of 16 bytes.
+    if !is_loaded(target.saturating_add(ENTRY - 1)) {
+        return target;
+    }
+    // SAFETY: it is loaded, and such a jump is within one entry.
     match unsafe { slot(target) } {
         // SAFETY: it is loaded.
         Some(slot) if is_loaded(slot) => unsafe { (slot as *const usize).read_unaligned() },
@@ -34,7 +45,7 @@ enum Target {
 /// `call rel32` or `call [rip + disp32]`.
 ///
 /// # Safety
-/// A call returns to the address.
+/// The bytes before the address can be read.
 #[cfg(target_arch = "x86_64")]
 unsafe fn target(returns_to: usize) -> Option<Target> {
     let code = |back: usize| (returns_to - back) as *const u8;
@@ -43,7 +54,7 @@ unsafe fn target(returns_to: usize) -> Option<Target> {
         let distance = unsafe { code(back).cast::<i32>().read_unaligned() };
         returns_to.wrapping_add_signed(distance as isize)
     };
-    // SAFETY: the caller's; a function does not begin with its first call's operand, so six bytes are there.
+    // SAFETY: the caller's.
     unsafe {
         if code(5).read() == 0xe8 {
             return Some(Target::Function(relative(4)));
@@ -75,7 +86,7 @@ unsafe fn slot(code: usize) -> Option<usize> {
 /// `bl`.
 ///
 /// # Safety
-/// A call returns to the address.
+/// The bytes before the address can be read.
 #[cfg(target_arch = "aarch64")]
 unsafe fn target(returns_to: usize) -> Option<Target> {
     // SAFETY: the instruction that called.
@@ -147,10 +158,14 @@ mod tests {
     #[test]
     fn what_is_not_loaded_is_not_read() {
         // The end of a move that looks like a call, and a call through a slot, to where nothing is.
-        let code = [0x90, 0x90, 0xe8, 0, 0, 0, 0x40];
-        assert_eq!(called(after(&code, 7), |_| false), 0);
-        let code = [0x90, 0xff, 0x15, 0, 0, 0, 0x40];
-        assert_eq!(called(after(&code, 7), |_| false), 0);
+        for code in [[0x90, 0x90, 0xe8, 0, 0, 0, 0x40], [0x90, 0xff, 0x15, 0, 0, 0, 0x40]] {
+            let start = code.as_ptr() as usize;
+            assert_eq!(called(after(&code, 7), |address| (start..start + 7).contains(&address)), 0);
+        }
+        // Nothing is before these.
+        for nowhere in [0, 1, 5, 0x1000, usize::MAX] {
+            assert_eq!(called(nowhere, |_| false), 0);
+        }
     }
 
     #[test]

@@ -32,6 +32,7 @@ pub mod proc;
 pub mod process;
 pub mod python;
 pub mod random;
+pub mod readable;
 pub mod reentry;
 pub mod remains;
 pub mod signal;

@@ -40,6 +40,29 @@ pub fn all_but_faults() -> libc::sigset_t {
     }
 }
 
+/// The calling thread takes no signals while this lives, so that no handler comes upon a lock that its own thread has.
+#[derive(Debug)]
+pub struct Blocked(libc::sigset_t);
+
+impl Blocked {
+    /// From here on.
+    pub fn begin() -> Blocked {
+        // SAFETY: sets of signals on this stack; a zeroed one is valid.
+        unsafe {
+            let (all, mut before): (libc::sigset_t, libc::sigset_t) = (all_but_faults(), std::mem::zeroed());
+            libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, &raw mut before);
+            Blocked(before)
+        }
+    }
+}
+
+impl Drop for Blocked {
+    fn drop(&mut self) {
+        // SAFETY: the set that was in force before.
+        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.0, std::ptr::null_mut()) };
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -10,6 +10,7 @@ type Callback = extern "C" fn(*mut c_void, *mut c_void) -> c_int;
 // Of the compiler's run-time library, which every program of Rust or C++ has.
 unsafe extern "C" {
     fn _Unwind_Backtrace(callback: Callback, data: *mut c_void) -> c_int;
+    fn _Unwind_GetCFA(context: *mut c_void) -> usize;
     fn _Unwind_GetIPInfo(context: *mut c_void, before: *mut c_int) -> usize;
     fn _Unwind_FindEnclosingFunction(behind: *mut c_void) -> *mut c_void;
 }
@@ -73,6 +74,37 @@ pub fn function<R>(find: impl Fn(usize) -> Option<R>) -> Option<(R, usize)> {
         true
     });
     found.map(|found| (found, returns_to))
+}
+
+/// A look for the frame that a place on the stack is in.
+struct Search {
+    function: usize,
+    place: usize,
+    left: usize,
+    passed: bool,
+}
+
+extern "C" fn pass(context: *mut c_void, data: *mut c_void) -> c_int {
+    // SAFETY: `has_left` passes its own, which lives until the unwinder returns.
+    let search = unsafe { &mut *data.cast::<Search>() };
+    let mut interrupted = 0;
+    // SAFETY: the unwinder's context, and a place for the answer.
+    let (at, stack) = unsafe { (_Unwind_GetIPInfo(context, &raw mut interrupted), _Unwind_GetCFA(context)) };
+    // SAFETY: any address may be asked for.
+    let begin = unsafe { _Unwind_FindEnclosingFunction(at as *mut c_void) } as usize;
+    search.left -= 1;
+    search.passed = stack > search.place;
+    if search.passed || begin == search.function || search.left == 0 { ENOUGH } else { GO_ON }
+}
+
+/// Whether the calling thread has left the function whose frame a place on this stack was in, as far as its stack
+/// tells.
+#[cold]
+pub fn has_left(function: usize, place: usize) -> bool {
+    let mut search = Search { function, place, left: FRAMES, passed: false };
+    // SAFETY: the callback gets the pointer that belongs to it.
+    unsafe { _Unwind_Backtrace(pass, (&raw mut search).cast()) };
+    search.passed
 }
 
 /// The addresses that the calls of the calling thread return to, innermost first.

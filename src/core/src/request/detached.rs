@@ -1,7 +1,8 @@
 //! Schedules that nobody holds a request of: the next quiet or barrier completes them.
 
-use super::{Request, RequestState, advance, release, state, take_outcome};
+use super::{Request, RequestState, advance, release, state, take_outcome, uses};
 use crate::base::{Fault, report};
+use crate::os::signal::Blocked;
 use crate::os::wait::Backoff;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -41,7 +42,10 @@ fn take(request: Request) -> bool {
 #[cold]
 pub fn complete_detached(oversubscribed: bool) -> Result<(), Fault> {
     // They stay where they are: whoever looks for them meanwhile has to wait as well.
+    let alone = || uses::are_kept().then(Blocked::begin);
+    let signals = alone();
     let waiting = all().clone();
+    drop(signals);
     let mut backoff = Backoff::new(oversubscribed);
     let mut outcome = None;
     for request in waiting {
@@ -49,7 +53,9 @@ pub fn complete_detached(oversubscribed: bool) -> Result<(), Fault> {
             advance()?;
             backoff.step();
         }
-        // Another thread may have been first.
+        // With `--check` transfers of a signal handler are among them: it may make the same call.
+        let _signals = alone();
+        // Another thread, or a handler, may have been first.
         if take(request) {
             let came_to = take_outcome(request);
             release(request);

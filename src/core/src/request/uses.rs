@@ -3,9 +3,11 @@
 
 use super::table::{Request, TABLE};
 use crate::base::{Cause, Fault, observer, threads};
+use crate::os::signal::Blocked;
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::ops::{Deref, DerefMut};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// What is done to memory.
@@ -81,8 +83,44 @@ thread_local! {
     static CALL: Cell<Origin> = const { Cell::new(Origin(0, 0)) };
 }
 
-fn all() -> MutexGuard<'static, Uses> {
-    ALL.lock().unwrap_or_else(PoisonError::into_inner)
+/// Operations under way: where there are none, nobody takes the lock.
+static COUNT: AtomicUsize = AtomicUsize::new(0);
+
+/// What is under way, for one thread at a time. No handler of its own may ask for it meanwhile, which would wait for
+/// ever.
+struct Locked {
+    uses: MutexGuard<'static, Uses>,
+    _signals: Blocked,
+}
+
+impl Deref for Locked {
+    type Target = Uses;
+
+    fn deref(&self) -> &Uses {
+        &self.uses
+    }
+}
+
+impl DerefMut for Locked {
+    fn deref_mut(&mut self) -> &mut Uses {
+        &mut self.uses
+    }
+}
+
+impl Drop for Locked {
+    fn drop(&mut self) {
+        COUNT.store(self.uses.operations.len(), Ordering::Relaxed);
+    }
+}
+
+fn all() -> Locked {
+    let signals = Blocked::begin();
+    Locked { uses: ALL.lock().unwrap_or_else(PoisonError::into_inner), _signals: signals }
+}
+
+/// The same, unless there is nothing.
+fn any() -> Option<Locked> {
+    (COUNT.load(Ordering::Relaxed) > 0).then(all)
 }
 
 /// From now on uses are kept.
@@ -159,14 +197,15 @@ impl Uses {
 
 /// A fault where memory is in use by an operation with a handle, in a way that does not go with these uses of it.
 #[cold]
-pub fn check(wanted: &[Use]) -> Result<(), Fault> {
-    let all = all();
-    let found =
-        wanted.iter().filter(|wanted| wanted.bytes > 0).find_map(|wanted| Some((wanted, all.conflict(wanted)?)));
-    let Some((wanted, (operation, of))) = found else { return Ok(()) };
+pub fn check(wanted: impl IntoIterator<Item = Use>) -> Result<(), Fault> {
+    let Some(all) = any() else { return Ok(()) };
+    let mut wanted = wanted.into_iter().filter(|wanted| wanted.bytes > 0);
+    let Some((wanted, (operation, of))) = wanted.find_map(|wanted| Some((wanted, all.conflict(&wanted)?))) else {
+        return Ok(());
+    };
     let (origin, has_handle) = (operation.origin, operation.has_handle);
     drop(all);
-    let Use { arg, addr, bytes, .. } = *wanted;
+    let Use { arg, addr, bytes, .. } = wanted;
     Err(Fault::from(Cause::InUse { arg, addr, bytes, by: name(origin), of, has_handle }))
 }
 
@@ -186,8 +225,8 @@ pub fn hold(request: Request, uses: &[Use], ctx: Option<usize>, has_handle: bool
 
 /// The program has no handle of a request.
 pub fn without_handle(request: Request) {
-    if are_kept()
-        && let Some(operation) = all().operations.get_mut(&request.0)
+    if let Some(mut all) = any()
+        && let Some(operation) = all.operations.get_mut(&request.0)
     {
         operation.has_handle = false;
     }
@@ -196,7 +235,7 @@ pub fn without_handle(request: Request) {
 /// A request is ended.
 #[cold]
 pub(super) fn release(request: Request) {
-    let mut all = all();
+    let Some(mut all) = any() else { return };
     all.forget_places(request.0);
     all.operations.remove(&request.0);
 }
@@ -204,7 +243,7 @@ pub(super) fn release(request: Request) {
 /// Transfers of a context are complete, whether their requests are ended or not.
 #[cold]
 pub fn quiet(ctx: usize) {
-    let mut all = all();
+    let Some(mut all) = any() else { return };
     let complete: Vec<u64> = all.of(ctx).collect();
     complete.into_iter().for_each(|request| all.forget_places(request));
 }
@@ -212,7 +251,7 @@ pub fn quiet(ctx: usize) {
 /// As [`quiet`], of the transfers to and from one PE; `me` is this one.
 #[cold]
 pub fn quiet_pe(ctx: usize, pe: i32, me: i32) {
-    let mut all = all();
+    let Some(mut all) = any() else { return };
     // Each uses memory of this PE, too.
     let is_of = |operation: &Operation| match pe == me {
         true => operation.uses.iter().all(|one| one.pe == me),
@@ -228,11 +267,8 @@ pub struct Wait(Request);
 
 /// Begins the wait of the calling thread. Fault: another one waits for the request.
 pub fn wait(request: Request) -> Result<Option<Wait>, Fault> {
-    if !are_kept() {
-        return Ok(None);
-    }
+    let Some(mut all) = any() else { return Ok(None) };
     let me = threads::number();
-    let mut all = all();
     let Some(operation) = all.operations.get_mut(&request.0) else { return Ok(None) };
     if operation.waiter != 0 && operation.waiter != me {
         let (arg, value) = ("request", request.0 as i64);
@@ -289,7 +325,7 @@ mod tests {
     fn uses_that_do_not_go_together_are_found() {
         let long = hold(Request::COMPLETE, &[of("dest", 7, 0x1000, 0x1000, Access::Write)], None, true);
         let short = hold(Request::COMPLETE, &[of("source", 7, 0x3000, 8, Access::Read)], Some(3), true);
-        let is_free = |access, pe, addr, bytes| check(&[of("it", pe, addr, bytes, access)]).is_ok();
+        let is_free = |access, pe, addr, bytes| check([of("it", pe, addr, bytes, access)]).is_ok();
         assert!(is_free(Access::Write, 8, 0x1000, 8) && is_free(Access::Write, 7, 0xff8, 8));
         assert!(!is_free(Access::Read, 7, 0x1ff8, 8) && !is_free(Access::Atomic, 7, 0xfff, 2));
         assert!(is_free(Access::Read, 7, 0x2000, 0x2000) && !is_free(Access::Write, 7, 0x2000, 0x1001));
@@ -309,14 +345,14 @@ mod tests {
             [of("old", pe, 0x9000 + 8 * pe as usize, 8, Access::Write), of("to", 3, 0x8000, 8, Access::Atomic)]
         };
         let hold = |pe| {
-            check(&used(pe)).expect("free");
+            check(used(pe)).expect("free");
             super::hold(Request::COMPLETE, &used(pe), Some(9), true)
         };
         let all: Vec<Request> = (100..20_100).map(hold).collect();
-        assert!(check(&[of("it", 3, 0x8004, 1, Access::Read)]).is_err());
-        assert!(check(&[of("it", 200, 0x9000 + 1600, 1, Access::Read)]).is_err());
+        assert!(check([of("it", 3, 0x8004, 1, Access::Read)]).is_err());
+        assert!(check([of("it", 200, 0x9000 + 1600, 1, Access::Read)]).is_err());
         quiet(9);
-        assert!(check(&[of("it", 3, 0x8000, 8, Access::Write)]).is_ok());
+        assert!(check([of("it", 3, 0x8000, 8, Access::Write)]).is_ok());
         all.into_iter().for_each(release);
     }
 }

@@ -210,7 +210,7 @@ pub fn check_overlap(
     if uses::are_kept() {
         let (addr, bytes, access) = (from, source_bytes, Access::Read);
         let source = Use { arg: "source", pe: m.me, addr, bytes, access };
-        uses::check(&[Use { arg: "dest", addr: to, bytes: dest_bytes, access: Access::Write, ..source }, source])?;
+        uses::check([Use { arg: "dest", addr: to, bytes: dest_bytes, access: Access::Write, ..source }, source])?;
     }
     let disjoint = to.saturating_add(dest_bytes) <= from || from.saturating_add(source_bytes) <= to;
     if disjoint || (in_place && to == from) {

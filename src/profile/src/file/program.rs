@@ -69,6 +69,17 @@ pub(super) const REGION_ERROR: Section = Section {
     },
 };
 
+/// Calls of `pshmem_X` that came from the executable itself; left out where there are none.
+pub(super) const LEFT_OUT: Section = Section {
+    tag: 43,
+    is_there: |d| d.left_out > 0,
+    encode: |out, d| out.u64(d.left_out),
+    decode: |c, d| {
+        d.left_out = c.u64("calls that are left out")?;
+        Ok(())
+    },
+};
+
 /// Call sites.
 pub(super) const SITES: Section = Section {
     tag: 8,

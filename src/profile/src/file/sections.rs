@@ -23,7 +23,7 @@ pub(super) struct Section {
 
 /// All of them, in the order in which they are written: what one needs of another comes behind it. Tags 1 to 3 and 16
 /// are those of the module above.
-pub(super) const SECTIONS: [Section; 38] = [
+pub(super) const SECTIONS: [Section; 39] = [
     process::COST,
     traffic::PEERS,
     program::MODULES,
@@ -62,6 +62,7 @@ pub(super) const SECTIONS: [Section; 38] = [
     process::HELPERS,
     meetings::LONGEST_PHASES,
     process::UNRECORDED,
+    program::LEFT_OUT,
 ];
 
 /// What it takes to write a section. The library has no more of one: what reads it is left out there.

@@ -44,6 +44,7 @@ pub struct PeRow {
     pub region_errors: u32,
     /// File and address in it.
     pub region_error: Option<Box<(Arc<str>, u64)>>,
+    pub left_out: u64,
     pub trace_dropped: u64,
     pub system: System,
     /// What it did over time.
@@ -112,6 +113,7 @@ impl PeRow {
             overhead_ns: pe.overhead_ns(),
             region_errors: pe.tables.region_errors,
             region_error: pe.in_file(pe.tables.region_error).map(|(path, address)| Box::new((path.into(), address))),
+            left_out: pe.tables.left_out,
             trace_dropped: pe.tables.trace_dropped,
             system: pe.tables.system,
             strip: Strip::new(pe),

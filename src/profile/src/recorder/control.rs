@@ -171,6 +171,13 @@ pub fn failed_at(returns_to: usize) {
     }
 }
 
+/// A call of `pshmem_X` came from the executable itself, and is not recorded.
+pub fn left_out() {
+    if let Some(region) = claim::region() {
+        region.head.left_out.fetch_add(1, Relaxed);
+    }
+}
+
 /// The owner of a slot ends: the next one is in no region.
 pub(super) fn leave_regions(slot: &Slot) {
     for _ in 0..slot.head.region_depth.load(Relaxed) {

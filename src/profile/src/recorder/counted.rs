@@ -20,7 +20,8 @@ fn call(word: u64, algorithm: Option<u8>) -> u64 {
     word ^ algorithm.map_or(0, |algorithm| u64::from(algorithm) + 1) << 40
 }
 
-/// Counts the call at hand, if it is as the last one from there. False: it is not.
+/// Counts the call at hand, if it is as the last one from there, or false. One that is counted already is not: what is
+/// kept are words of calls that were not.
 #[inline(always)]
 pub(super) fn again(slot: &Slot, algorithm: Option<u8>) -> bool {
     let Some(recent) = tls::recent() else { return false };

@@ -82,8 +82,8 @@ pub use callers::stack_source;
 pub use claim::observe_threads;
 pub use contexts::{context, context_column, context_default, context_made};
 pub use control::{
-    Flush, ends_job, failed_at, flush, innermost_region, is_last_kept, keeps_last, marker, region_begin, region_end,
-    set_sampling,
+    Flush, ends_job, failed_at, flush, innermost_region, is_last_kept, keeps_last, left_out, marker, region_begin,
+    region_end, set_sampling,
 };
 #[cfg(feature = "counters")]
 pub use counting::count;

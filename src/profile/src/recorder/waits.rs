@@ -126,6 +126,10 @@ pub(super) fn count(slot: &'static Slot, algorithm: Option<u8>) {
 fn count_anew(slot: &'static Slot, algorithm: Option<u8>) {
     let current = &slot.head.current;
     let word = current.word.load(Relaxed);
+    // A signal handler may have called meanwhile: its call has counted this one, and left its own word.
+    if word & NOT_COUNTED == 0 {
+        return;
+    }
     let (op, peer) = (word as u16, (word >> 32) as i32);
     let (addr, bytes) = (current.addr.load(Relaxed) as usize, current.bytes.load(Relaxed) as usize);
     let site = sites::note(slot, op, peer, addr, bytes);

@@ -124,6 +124,11 @@ fn counted(count: u32, one: &str, several: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { several })
 }
 
+/// The same of more: `1 call`, `3 000 calls`.
+fn counted_long(count: u64, one: &str, several: &str) -> String {
+    format!("{} {}", units::count(count), if count == 1 { one } else { several })
+}
+
 /// Limits that the recorder met in a PE.
 fn limits(pe: &PeRow, symbols: &dyn Symbols) -> Vec<String> {
     let mut notes = Vec::new();
@@ -148,6 +153,13 @@ fn limits(pe: &PeRow, symbols: &dyn Symbols) -> Vec<String> {
         let first = pe.region_error.as_deref().map(|(path, address)| place(Some((path, *address)), symbols));
         let first = first.map(|place| format!(", the first {}", located(&place))).unwrap_or_default();
         notes.push(format!("{count} could not be kept: wrong order, or no room{first}"));
+    }
+    if pe.left_out > 0 {
+        notes.push(format!(
+            "{} of pshmem_ routines came from the program itself and are not in the profile: a tool's own, or those of \
+             a tool that is not a shmem_ function of its own there (-flto, -Wl,--wrap)",
+            counted_long(pe.left_out, "call", "calls")
+        ));
     }
     if pe.shared_calls > 0 {
         notes.push(format!(

@@ -117,6 +117,7 @@ fn begin(segment: &Segment, region: &layout::Region, end_ns: u64) -> PeTables {
         },
         region_errors: head.region_errors.load(Relaxed),
         region_error: head.region_error.load(Relaxed),
+        left_out: head.left_out.load(Relaxed),
         trace_dropped: head.trace_dropped.load(Relaxed),
         errors: errors(head),
         system: System { unrecorded_ns: unrecorded_ns(segment, head, end_ns), ..system(head) },

@@ -76,6 +76,8 @@ pub struct PeTables {
     pub region_errors: u32,
     /// Where the first of them returns to, in the memory of the process; 0 where that is not known.
     pub region_error: u64,
+    /// Calls of `pshmem_X` that came from the executable itself: they are nowhere else.
+    pub left_out: u64,
     /// Events that its trace does not have.
     pub trace_dropped: u64,
     /// What the system gave.

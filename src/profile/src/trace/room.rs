@@ -7,7 +7,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use super::format::{CHUNK_BYTES, HEAD_BYTES};
 use super::guard::{self, Ground};
 use crate::output::OutputDir;
-use crate::pages::populate;
+use crate::pages::{page, populate};
 
 /// Chunks that are reserved at a time: a tradeoff between how often and how long a call is held up.
 const STEP: u32 = 4;
@@ -37,24 +37,17 @@ impl Room {
     fn map(fd: OwnedFd, bound: u32) -> io::Result<Room> {
         let bytes = offset(bound);
         reserve(fd.as_raw_fd(), 0, HEAD_BYTES)?;
-        // Addresses for all that the file may become; they are not touched before the file has that part.
+        // Addresses for all that the file may become; they cannot be touched before the file has that part: tools that
+        // follow memory (valgrind) keep notes of all that can.
         // SAFETY: a new mapping at an address of the kernel's choice disturbs nobody.
-        let base = unsafe {
-            libc::mmap(
-                std::ptr::null_mut(),
-                bytes,
-                libc::PROT_READ | libc::PROT_WRITE,
-                libc::MAP_SHARED,
-                fd.as_raw_fd(),
-                0,
-            )
-        };
+        let base =
+            unsafe { libc::mmap(std::ptr::null_mut(), bytes, libc::PROT_NONE, libc::MAP_SHARED, fd.as_raw_fd(), 0) };
         if base == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());
         }
         // SAFETY: exactly the range mapped above; failure costs only the size of core dumps.
         unsafe { libc::madvise(base, bytes, libc::MADV_DONTDUMP) };
-        let ready = populate(base.cast(), HEAD_BYTES);
+        let ready = open(base.cast(), HEAD_BYTES);
         let ground = ready.and_then(|()| guard::register(base.cast(), bytes).ok_or(io::ErrorKind::OutOfMemory.into()));
         let Ok(ground) = ground else {
             // SAFETY: exactly the range mapped above, which nobody uses.
@@ -96,7 +89,7 @@ impl Room {
             let (at, bytes) = (offset(self.ready), step as usize * CHUNK_BYTES);
             let reserved = reserve(self.fd.as_raw_fd(), at, bytes)
                 // SAFETY: within the mapping, which has `bound` chunks.
-                .and_then(|()| populate(unsafe { self.base.add(at) }, bytes));
+                .and_then(|()| open(unsafe { self.base.add(at) }, bytes));
             if let Err(error) = reserved {
                 self.bound = self.ready;
                 return Err((self.bound, Some(error)));
@@ -110,6 +103,17 @@ impl Room {
 
 fn offset(chunk: u32) -> usize {
     HEAD_BYTES + chunk as usize * CHUNK_BYTES
+}
+
+/// Has a part of the mapping, which the file has by now, written to.
+fn open(at: *mut u8, bytes: usize) -> io::Result<()> {
+    let before = at.addr() % page();
+    let protection = libc::PROT_READ | libc::PROT_WRITE;
+    // SAFETY: pages of the mapping. Where they are larger than a part, this opens some of the next one.
+    if unsafe { libc::mprotect(at.wrapping_sub(before).cast(), before + bytes, protection) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    populate(at, bytes)
 }
 
 /// Gives a part of the file room on the disk.

@@ -72,6 +72,8 @@ struct RegionSum {
     total_ns: u64,
     longest: (u64, Reverse<u32>),
     pes: BTreeSet<u32>,
+    /// Entries that have no end in the trace.
+    open: u64,
 }
 
 /// One call that waited.
@@ -110,10 +112,16 @@ impl Sums {
             of.host.clone_from(&file.facts.host);
             of.missing = of.missing.saturating_add(file.facts.dropped);
             let mut event_number = 0;
+            let mut ends: HashMap<u32, u64> = HashMap::new();
             file.for_each(problems, |event| {
                 sums.add(file.facts.pe, (number, event_number), event);
+                let end = ends.entry(event.thread).or_default();
+                *end = (*end).max(event.end_ns);
                 event_number += 1;
             });
+            for (thread, end_ns) in ends {
+                sums.end_open(file.facts.pe, (number, thread), end_ns);
+            }
         }
         sums
     }
@@ -172,6 +180,14 @@ impl Sums {
         }
         sum.longest = sum.longest.max((ns, Reverse(pe)));
         sum.pes.insert(pe);
+    }
+
+    /// A thread has no event after this: the regions that it is in are as long as that.
+    fn end_open(&mut self, pe: u32, thread: (usize, u32), now: u64) {
+        while let Some((name, _)) = self.open.get(&thread).and_then(|open| open.last()).cloned() {
+            self.end(pe, thread, &name, now);
+            self.regions.entry(name).or_default().open += 1;
+        }
     }
 }
 
@@ -265,9 +281,14 @@ fn pes(sums: &Sums) -> Grid {
 }
 
 fn regions(sums: &Sums) -> Grid {
-    let mut grid = Grid::new("regions", "Regions", &REGION_COLUMNS, "no region ends in it");
+    let mut grid = Grid::new("regions", "Regions", &REGION_COLUMNS, "no region is in it");
     let mut rows: Vec<(&String, &RegionSum)> = sums.regions.iter().collect();
     rows.sort_by_key(|(name, sum)| (Reverse(sum.total_ns), name.as_str()));
+    let open = rows.iter().filter(|(_, sum)| sum.open > 0);
+    let open: Vec<String> = open.map(|(name, sum)| format!("{} ({})", visible(name), shown_count(sum.open))).collect();
+    if !open.is_empty() {
+        grid.notes.push(format!("not ended in it, and as long as their thread's last event: {}", open.join(", ")));
+    }
     for (name, sum) in rows {
         grid.row([
             name.as_str().into(),
@@ -358,6 +379,18 @@ mod tests {
         [70, 80, 90].into_iter().for_each(|now| sums.end(3, thread, "rec", now));
         let sum = &sums.regions["rec"];
         assert_eq!((sum.entries, sum.total_ns, sum.longest.0), (3, 80, 80));
+    }
+
+    #[test]
+    fn a_region_without_an_end_is_as_long_as_its_thread() {
+        let mut sums = Sums::default();
+        let (thread, other) = ((0, 1), (0, 2));
+        sums.open.insert(thread, vec![("outer".into(), 10), ("inner".into(), 20), ("outer".into(), 30)]);
+        sums.open.insert(other, vec![("inner".into(), 15)]);
+        sums.end_open(3, thread, 100);
+        let of = |name: &str| &sums.regions[name];
+        assert_eq!((of("outer").entries, of("outer").total_ns, of("outer").open), (2, 90, 2));
+        assert_eq!((of("inner").entries, of("inner").total_ns, of("inner").open), (1, 80, 1));
     }
 
     #[test]

@@ -157,7 +157,7 @@ fn a_trace_alone_says_what_is_in_it() {
         "longest waits in         PE    from     for  ended by\n",
         "shmem_signal_wait_until   1  100 ns  550 ns  PE 0 long_put_signal\n",
         "shmem_barrier_all         0  900 ns  100 ns  -\n",
-        "no region ends in it\n",
+        "no region is in it\n",
     ] {
         assert!(text.contains(part), "{part} is not in\n{text}");
     }

@@ -97,7 +97,7 @@ fn at_nb(
     let access = if direction == Direction::Read { Access::Write } else { Access::Read };
     let used = [Use { arg: "sym", pe: w.map.me, addr: sym.addr(), bytes, access }];
     if uses::are_kept() {
-        uses::check(&used)?;
+        uses::check(used.iter().copied())?;
     }
     let begun = request::start(|_, _| async move {
         let moved = {

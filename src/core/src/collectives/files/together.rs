@@ -152,7 +152,7 @@ fn begin(w: &'static World, handle: FileHandle, how: How, place: Place) -> Resul
     let access = if how.direction == Direction::Read { Access::Write } else { Access::Read };
     let addr = check::address(&w.map, want.place).unwrap_or_default();
     let used = [Use { arg: "sym", pe: w.map.me, addr, bytes: want.bytes() as usize, access }];
-    uses::check(&used)?;
+    uses::check(used.iter().copied())?;
     start(w, &file, |flat| call(w, flat, own, want, how)).map(|begun| uses::hold(begun, &used, None, true))
 }
 
