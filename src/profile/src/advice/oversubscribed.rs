@@ -16,8 +16,8 @@ const PARKED_NS: u64 = 100_000_000;
 /// The work of all PEs together, over the length of the run, where they work one after another. With less of it most of
 /// the time is lost otherwise.
 const ONE_AT_A_TIME: std::ops::Range<f64> = 0.6..1.25;
-/// Share of the run without a processor from which on others are to blame where there are cores for all; and share of the
-/// time of the cores that others are known to have taken, where there are not.
+/// Share of the run without a processor from which on others are to blame where there are cores for all; and share of
+/// the time of the cores that others are known to have taken, where there are not.
 const WITHOUT: f64 = 0.15;
 
 /// What to try where the container or the job may take the time of fewer cores than there are.
@@ -32,8 +32,8 @@ const THREADS: &str = "start fewer threads in each PE, or fewer PEs on a host: o
 /// What to try where others take the cores.
 const OTHERS: &str = "run where nothing else runs; oshrun --bind core keeps PEs from moving";
 /// The same where there are fewer of them than PEs.
-const OTHERS_IN_CROWD: &str = "run where nothing else runs, with as many PEs as there are cores: what other rules say of \
-     waiting is worth a look there";
+const OTHERS_IN_CROWD: &str = "run where nothing else runs, with as many PEs as there are cores: what other rules say \
+     of waiting is worth a look there";
 /// What to try where others take the cores, or a quota does.
 const THROTTLED: &str = "look at nr_throttled in the control group's cpu.stat: where it grows, start fewer threads or \
      ask for a larger quota; else run where nothing else runs";
@@ -53,13 +53,8 @@ pub fn find(profile: &Merged, _: &dyn Symbols) -> Option<Finding> {
     let run = run_ns(profile);
     let pes = on(host).len();
     let is_quota = has_quota(&on(host));
-    if let Some((host, share)) = taken_by_others(profile) {
-        return Some(Finding {
-            what: format!("{}: PEs had to leave theirs {}", taken_by(host, None), times(switches)),
-            evidence: of_others(&on(host), share),
-            try_this: OTHERS_IN_CROWD,
-            share,
-        });
+    if let Some(finding) = others_in_crowd(profile, switches) {
+        return Some(finding);
     }
     if workers > cores {
         // One works, and the others have nothing to do. On a single core it is always one, and of a quota those who
@@ -104,6 +99,17 @@ pub fn find(profile: &Merged, _: &dyn Symbols) -> Option<Finding> {
     })
 }
 
+/// That other programs take the cores of a host with too few of them, which PEs had to leave so often.
+fn others_in_crowd(profile: &Merged, switches: u64) -> Option<Finding> {
+    let (host, share) = taken_by_others(profile)?;
+    Some(Finding {
+        what: format!("{}: PEs had to leave theirs {}", taken_by(host, None), times(switches)),
+        evidence: of_others(&known_on(profile, host), share),
+        try_this: OTHERS_IN_CROWD,
+        share,
+    })
+}
+
 /// The host with more PEs, or threads, than cores of whose cores other programs are known to have taken most, and what
 /// share of their time, where that is much.
 fn taken_by_others(profile: &Merged) -> Option<(&str, f64)> {
@@ -117,8 +123,8 @@ pub(super) fn do_others_take(profile: &Merged) -> bool {
     taken_by_others(profile).is_some()
 }
 
-/// What share of the time of a host's cores other programs took at least, where more PEs or threads want them than there
-/// are: while one stands in line, no core is free, and those on which no PE is others have.
+/// What share of the time of a host's cores other programs took at least, where more PEs or threads want them than
+/// there are: while one stands in line, no core is free, and those on which no PE is others have.
 fn by_others(pes: &[&PeRow]) -> f64 {
     let (workers, cores) = crowd(pes);
     // PEs that are bound may stand in line for one core while another one is free.

@@ -70,8 +70,8 @@ fn stores_a_word(name: &str) -> bool {
 }
 
 /// Swaps of one word, hardly one of which can succeed: so few stores are made that let it. What compare-and-swaps
-/// replace was not read before. Of locks of many records, each a word of its own, those stores count that are atomic: who
-/// holds such a lock stores to other words as well.
+/// replace was not read before. Of locks of many records, each a word of its own, those stores count that are atomic:
+/// who holds such a lock stores to other words as well.
 fn is_failing_swap(profile: &Merged, r: &Routine) -> bool {
     let is_compare = compare_and_swap::is_swap(&r.name);
     if !is_compare && !r.name.ends_with("_swap") || r.all_calls() < MANY {

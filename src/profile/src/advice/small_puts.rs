@@ -12,7 +12,7 @@ const MANY: u64 = 10_000;
 /// Share of a PE's puts that go to one peer where the PEs are many, and where they are two; else as many times what it
 /// would be at random. Of two PEs that is a half.
 const ONE_PEER: (f64, f64) = (0.5, 0.75);
-const BEYOND_RANDOM: f64 = 2.0;
+const TIMES_CHANCE: f64 = 2.0;
 
 /// Share of the run that puts which do not block have to take: over a network small ones travel together.
 const NBI: f64 = 0.10;
@@ -42,7 +42,7 @@ fn puts(
         return None;
     }
     // Scattered small puts are a program's nature; a run of them to one peer can be one message.
-    let to_one = (BEYOND_RANDOM / profile.pes.len() as f64).clamp(ONE_PEER.0, ONE_PEER.1);
+    let to_one = (TIMES_CHANCE / profile.pes.len() as f64).clamp(ONE_PEER.0, ONE_PEER.1);
     if share < least || calls < MANY || (most.calls as f64) < to_one * worst.puts as f64 || Some(worst.pe) == to {
         return None;
     }

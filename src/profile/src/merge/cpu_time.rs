@@ -1,8 +1,8 @@
 //! Short calls that do not wait take no more time than the PE was on cores for.
 //!
 //! Of such calls samples are timed, which stand for the others; a sample that has lost its core meanwhile stands for
-//! calls that have not. What samples may claim is the time that has passed, and where other programs have the cores most
-//! of that is nobody's work.
+//! calls that have not. What samples may claim is the time that has passed, and where other programs have the cores
+//! most of that is nobody's work.
 
 use std::borrow::Cow;
 

@@ -50,7 +50,8 @@ const COMPUTES: f64 = 0.75;
 const BESIDE: f64 = 0.1;
 /// The same in nanoseconds, where they may have stood in line: it is the rest that they lacked a core for.
 const BESIDE_NS: f64 = 200e3;
-/// How much longer than the others in the mean a PE is on a core for it to have more to do, where they stand in line, too.
+/// How much longer than the others in the mean a PE is on a core for it to have more to do, where they stand in line,
+/// too.
 const MORE: f64 = 1.5;
 /// Share of the run of a PE that it stands in line for a core, from which on cores are taken.
 const TAKEN: f64 = 0.1;
@@ -84,8 +85,8 @@ impl OutsideParts {
             none if none <= 0.0 => mean.in_line_ns,
             computed => mean.in_line_ns * (self.computed_ns / computed).max(1.0),
         };
-        // Who waits gets a core sooner than who goes on computing, and what it stands in line for while it works is known
-        // as far as it does not wait: how long it is on cores is known in any case.
+        // Who waits gets a core sooner than who goes on computing, and what it stands in line for while it works is
+        // known as far as it does not wait: how long it is on cores is known in any case.
         let has_more = mean.line_share > TAKEN && self.on_core_ns >= MORE * mean.on_core_ns;
         match () {
             () if is_most(off_core) => self.off_core(off_core),

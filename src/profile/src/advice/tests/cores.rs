@@ -187,7 +187,8 @@ fn programs_that_are_starved_are_told_so() {
     assert!(found[0].1.try_this.contains("nr_throttled"), "{found:?}");
 }
 
-/// Four PEs on two cores that work one at a time, as far as is known, while all stand in line for cores that others have.
+/// Four PEs on two cores that work one at a time, as far as is known, while all stand in line for cores that others
+/// have.
 #[test]
 fn who_takes_the_cores_of_a_crowd_is_told() {
     let crowd = |on_core_ms: u64, queued_ms: u64| {
