@@ -142,10 +142,7 @@ impl Head<'_> {
                 let value = self.key_values.get(pe, &key);
                 self.send(number, &ToDaemon::KeyValue { pe, key, value });
             }
-            ToHead::Pong { number: trip, counter_ns } => {
-                self.hosts[number].clock.back(trip, counter_ns, clock::counter_ns());
-                self.measure(number);
-            }
+            ToHead::Pong { number: trip, counter_ns } => self.pong(number, trip, counter_ns),
             ToHead::Ended {} => {
                 if self.hosts[number].phase == Phase::Running {
                     self.hosts[number].phase = Phase::Ended;
@@ -172,6 +169,12 @@ impl Head<'_> {
             }
             other => self.handle_losses(number, other),
         }
+    }
+
+    /// The clock of a host has been read, and is read again unless that is enough.
+    fn pong(&mut self, number: usize, trip: u32, counter_ns: u64) {
+        self.hosts[number].clock.back(trip, counter_ns, clock::counter_ns());
+        self.measure(number);
     }
 
     /// What a host has to say.
