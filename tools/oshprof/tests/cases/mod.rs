@@ -229,6 +229,7 @@ fn tables(pe: u32) -> PeTables {
         cost: Cost { counted_ns: 2.5, beside_ns: [0.0; 2], timed_ns: 25.0, sample_ns: 30.0 },
         region_errors: u32::from(pe == 3),
         region_error: if pe == 3 { base + 0x1600 } else { 0 },
+        left_out: 0,
         trace_dropped: 0,
         // PE 2 computes while the others are in the barrier.
         timeline: Timeline {
