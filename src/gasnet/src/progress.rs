@@ -16,6 +16,8 @@ use std::time::{Duration, Instant};
 /// Idle turns of a wait for a condition before it yields, and before it naps.
 const SPINS: u32 = 2000;
 const PATIENCE: u32 = 200_000;
+/// Nanoseconds of a turn that yields, where nobody else wants the core.
+const YIELD_NS: u64 = 200;
 /// Idle polls between looks at the clock.
 const LOOKS: u32 = 256;
 /// From when on a thread whose polls find nothing waits.
@@ -190,17 +192,21 @@ pub unsafe extern "C" fn pellucid_gex_idle(block: *mut Block) {
         block.start = record::enter(op!(BLOCKUNTIL), -1).map_or(NOT_RECORDED, |start| start | RECORDED);
     }
     let found = poll(R) > 0;
+    let before = block.turns;
     block.turns = if found { 0 } else { block.turns + 1 };
     if block.turns == if runtime::map().oversubscribed { 1 } else { STAMPED } && block.start != NOT_RECORDED {
         recorder::wait_begins();
     }
     if block.turns > u64::from(PATIENCE) {
-        if block.turns == u64::from(PATIENCE) + 1 {
-            record::long_wait(R, Duration::ZERO, awaited());
-        }
         std::thread::sleep(Duration::from_micros(50));
     } else if block.turns > u64::from(SPINS) || (block.turns > 1 && runtime::map().oversubscribed) {
+        let begun = Instant::now();
         cpu::yield_now();
+        // Others may have had the core for as long as many turns take.
+        block.turns += begun.elapsed().as_nanos() as u64 / YIELD_NS;
+    }
+    if before <= u64::from(PATIENCE) && block.turns > u64::from(PATIENCE) {
+        record::long_wait(R, Duration::ZERO, awaited());
     }
 }
 

@@ -111,6 +111,7 @@ mod tests {
         assert!(text.starts_with("invalid value 'geen' for '--colour <colour>'"), "{text}");
         assert!(text.contains("red, green") && text.contains("tip: a similar value exists: 'green'"), "{text}");
         assert!(said(&["--color=a"]).contains("tip: a similar argument exists: '--colour'"));
-        assert!(said(&["--\u{1b}[31m"]).contains(r"--\u{1b}[31m"));
+        // With colours, which other packages of a build may ask clap for, it leaves such characters out itself.
+        assert!(!said(&["--\u{1b}[31m"]).contains('\u{1b}'));
     }
 }

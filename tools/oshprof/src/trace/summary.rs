@@ -287,7 +287,7 @@ fn regions(sums: &Sums) -> Grid {
     let open = rows.iter().filter(|(_, sum)| sum.open > 0);
     let open: Vec<String> = open.map(|(name, sum)| format!("{} ({})", visible(name), shown_count(sum.open))).collect();
     if !open.is_empty() {
-        grid.notes.push(format!("not ended in it, and as long as their thread's last event: {}", open.join(", ")));
+        grid.notes.push(format!("open at the end, counted until their thread's last event: {}", open.join(", ")));
     }
     for (name, sum) in rows {
         grid.row([

@@ -157,7 +157,8 @@ fn a_trace_alone_says_what_is_in_it() {
         "longest waits in         PE    from     for  ended by\n",
         "shmem_signal_wait_until   1  100 ns  550 ns  PE 0 long_put_signal\n",
         "shmem_barrier_all         0  900 ns  100 ns  -\n",
-        "no region is in it\n",
+        "region     entries   total  longest  PE  PEs\nhalo, \"x\"        1  600 ns   600 ns   0    1\n",
+        "open at the end, counted until their thread's last event: halo, \"x\" (1)\n",
     ] {
         assert!(text.contains(part), "{part} is not in\n{text}");
     }
