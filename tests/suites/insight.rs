@@ -81,7 +81,7 @@ fn phases_name_the_lines_between_which_the_time_goes() {
 #[test]
 fn time_without_a_profile_is_no_part_of_the_run() {
     let directory = profile("part", 2, &Build::program("profile/part.c").build(), &[]);
-    let report = report(&directory, "routine");
+    let report = report(&directory, "pe");
     let pes = report["per_pe"].as_array().expect("PEs");
     assert_eq!(pes.len(), 2);
     for pe in pes {
