@@ -196,21 +196,12 @@ fn zsh_and_fish_read_their_completion() {
     }
 }
 
-/// The pages below a folder.
-fn pages(folder: &Path) -> Vec<PathBuf> {
-    let entries = system::entries(folder).into_iter().map(|name| folder.join(name));
-    let (folders, files): (Vec<_>, Vec<_>) = entries.partition(|path| path.is_dir());
-    let mut all: Vec<_> = files.into_iter().filter(|file| file.extension().is_some_and(|kind| kind == "md")).collect();
-    all.extend(folders.iter().flat_map(|folder| pages(folder)));
-    all
-}
-
 /// Pages are installed with what they lead to.
 #[test]
 fn links_of_installed_pages_lead_somewhere() {
     let (mut links, mut dead) = (0, Vec::new());
-    for page in pages(&share("doc/pellucid")).iter().filter(|page| !page.to_string_lossy().contains("third-party")) {
-        for rest in read(page).split("](").skip(1) {
+    for page in tree::files(&share("doc/pellucid"), &["third-party"], &[".md"]) {
+        for rest in read(&page).split("](").skip(1) {
             let link = rest.split([')', '#']).next().unwrap_or_default();
             if link.is_empty() || link.contains("://") || link.contains(' ') {
                 continue;

@@ -184,19 +184,21 @@ fn core_ns(profile: &Merged) -> f64 {
 
 /// Calls and time of the routines that `of` picks, over all PEs.
 fn sum(profile: &Merged, of: impl Fn(&Routine) -> bool) -> (u64, f64) {
+    sum_of(profile, of, |r| r.spent_ns() as f64)
+}
+
+fn sum_of(profile: &Merged, of: impl Fn(&Routine) -> bool, time: impl Fn(&Routine) -> f64) -> (u64, f64) {
     let picked = profile.routines.iter().filter(|r| of(r));
-    picked.fold((0, 0.0), |(calls, ns), r| (calls.saturating_add(r.all_calls()), ns + r.spent_ns() as f64))
+    picked.fold((0, 0.0), |(calls, ns), r| (calls.saturating_add(r.all_calls()), ns + time(r)))
 }
 
 /// As [`sum`], with no more time than what half of a routine's calls take at most, as often as they are called: others
 /// take longer by chance, as where another program has the core meanwhile.
 fn usual_sum(profile: &Merged, of: impl Fn(&Routine) -> bool) -> (u64, f64) {
-    let usual = |r: &Routine| match r.quantile_ns(0.5) {
+    sum_of(profile, of, |r| match r.quantile_ns(0.5) {
         0 => r.spent_ns() as f64,
         half => (r.all_calls() as f64 * half as f64).min(r.spent_ns() as f64),
-    };
-    let picked = profile.routines.iter().filter(|r| of(r));
-    picked.fold((0, 0.0), |(calls, ns), r| (calls.saturating_add(r.all_calls()), ns + usual(r)))
+    })
 }
 
 /// The time of [`sum`], for people: an upper bound where that of one of the routines is.

@@ -1,6 +1,6 @@
 //! The sections of synchronisations: teams, one by one, who called them, and from how long on all of them are kept.
 
-use super::sections::{Section, list};
+use super::sections::{Section, list, number};
 use crate::op;
 use crate::tables::{Sync, Team};
 
@@ -74,23 +74,7 @@ pub(super) const CALLERS: Section = Section {
 };
 
 /// How long a PE has to be in a synchronisation for all such to be kept; left out where nothing was left out.
-pub(super) const LONGEST: Section = Section {
-    tag: 35,
-    is_there: |d| d.longest_from_ns > 0,
-    encode: |out, d| out.u64(d.longest_from_ns),
-    decode: |c, d| {
-        d.longest_from_ns = c.u64("the longest synchronisations")?;
-        Ok(())
-    },
-};
+pub(super) const LONGEST: Section = number!(35, longest_from_ns, "the longest synchronisations");
 
 /// From how long a phase on all calls after such are kept; left out where none were looked for.
-pub(super) const LONGEST_PHASES: Section = Section {
-    tag: 41,
-    is_there: |d| d.longest_phase_from_ns > 0,
-    encode: |out, d| out.u64(d.longest_phase_from_ns),
-    decode: |c, d| {
-        d.longest_phase_from_ns = c.u64("the longest phases")?;
-        Ok(())
-    },
-};
+pub(super) const LONGEST_PHASES: Section = number!(41, longest_phase_from_ns, "the longest phases");

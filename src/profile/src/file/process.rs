@@ -2,7 +2,7 @@
 
 use super::ReadError;
 use super::cursor::Cursor;
-use super::sections::{Out, Section, list};
+use super::sections::{Out, Section, list, number};
 use crate::tables::{Cost, Outside, System, Timeline, Usage};
 
 /// What recording costs, and what could not be kept.
@@ -66,15 +66,8 @@ pub(super) const QUOTA: Section = Section {
 };
 
 /// How long threads were on no core while they waited; left out where no wait was long.
-pub(super) const OFF_CORE: Section = Section {
-    tag: 37,
-    is_there: |d| d.system.off_core_ns > 0,
-    encode: |out, d| out.u64(d.system.off_core_ns),
-    decode: |c, d| {
-        d.system.off_core_ns = c.u64("how long threads were on no core while they waited")?;
-        Ok(())
-    },
-};
+pub(super) const OFF_CORE: Section =
+    number!(37, system.off_core_ns, "how long threads were on no core while they waited");
 
 /// What threads did outside of the library; left out where there is but one.
 pub(super) const OUTSIDE: Section = Section {
@@ -92,37 +85,13 @@ pub(super) const OUTSIDE: Section = Section {
 };
 
 /// How long threads that never call the library were on cores; left out where none was.
-pub(super) const HELPERS: Section = Section {
-    tag: 40,
-    is_there: |d| d.system.helpers_ns > 0,
-    encode: |out, d| out.u64(d.system.helpers_ns),
-    decode: |c, d| {
-        d.system.helpers_ns = c.u64("how long other threads were on cores")?;
-        Ok(())
-    },
-};
+pub(super) const HELPERS: Section = number!(40, system.helpers_ns, "how long other threads were on cores");
 
 /// How long the level was 0; left out where it never was.
-pub(super) const UNRECORDED: Section = Section {
-    tag: 42,
-    is_there: |d| d.system.unrecorded_ns > 0,
-    encode: |out, d| out.u64(d.system.unrecorded_ns),
-    decode: |c, d| {
-        d.system.unrecorded_ns = c.u64("how long nothing was recorded")?;
-        Ok(())
-    },
-};
+pub(super) const UNRECORDED: Section = number!(42, system.unrecorded_ns, "how long nothing was recorded");
 
 /// What is missing in the trace; left out where nothing is.
-pub(super) const TRACE: Section = Section {
-    tag: 24,
-    is_there: |d| d.trace_dropped > 0,
-    encode: |out, d| out.u64(d.trace_dropped),
-    decode: |c, d| {
-        d.trace_dropped = c.u64("what the trace does not have")?;
-        Ok(())
-    },
-};
+pub(super) const TRACE: Section = number!(24, trace_dropped, "what the trace does not have");
 
 /// What the PE did over time.
 pub(super) const TIMELINE: Section = Section {

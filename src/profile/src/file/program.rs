@@ -1,6 +1,6 @@
 //! The sections of the program's parts: loaded objects, regions, call sites, markers.
 
-use super::sections::{Section, list};
+use super::sections::{Section, list, number};
 use crate::tables::{Marker, Module, Region, Site};
 
 /// Loaded objects.
@@ -59,26 +59,10 @@ pub(super) const REGIONS: Section = Section {
 };
 
 /// Where the first region or marker that could not be kept was called from; left out where that is not known.
-pub(super) const REGION_ERROR: Section = Section {
-    tag: 26,
-    is_there: |d| d.region_error > 0,
-    encode: |out, d| out.u64(d.region_error),
-    decode: |c, d| {
-        d.region_error = c.u64("where a region was called from")?;
-        Ok(())
-    },
-};
+pub(super) const REGION_ERROR: Section = number!(26, region_error, "where a region was called from");
 
 /// Calls of `pshmem_X` that came from the executable itself; left out where there are none.
-pub(super) const LEFT_OUT: Section = Section {
-    tag: 43,
-    is_there: |d| d.left_out > 0,
-    encode: |out, d| out.u64(d.left_out),
-    decode: |c, d| {
-        d.left_out = c.u64("calls that are left out")?;
-        Ok(())
-    },
-};
+pub(super) const LEFT_OUT: Section = number!(43, left_out, "calls that are left out");
 
 /// Call sites.
 pub(super) const SITES: Section = Section {

@@ -21,6 +21,22 @@ pub(super) struct Section {
     pub(super) decode: fn(&mut Cursor<'_>, &mut PeTables) -> Result<(), ReadError>,
 }
 
+/// A section of one number of the tables, which is left out where it is 0. What it is, for people.
+macro_rules! number {
+    ($tag:literal, $($field:ident).+, $what:literal) => {
+        Section {
+            tag: $tag,
+            is_there: |d| d.$($field).+ > 0,
+            encode: |out, d| out.u64(d.$($field).+),
+            decode: |c, d| {
+                d.$($field).+ = c.u64($what)?;
+                Ok(())
+            },
+        }
+    };
+}
+pub(super) use number;
+
 /// All of them, in the order in which they are written: what one needs of another comes behind it. Tags 1 to 3 and 16
 /// are those of the module above.
 pub(super) const SECTIONS: [Section; 39] = [
