@@ -135,7 +135,7 @@ macro_rules! routine {
                 fn $placed($($arg: $type),*) $(-> $ret)?;
             }
             $(let $m = map();)?
-            let (op, place) = (With::<{ traits($first) }>(word_of($number)), ($peer, $addr, $bytes));
+            let (op, place) = (With::<{ recorded($first) }>(word_of($number)), ($peer, $addr, $bytes));
             if let Some(result) = recorder::count::$by::<$with_site, _>(op, place, $($own,)? || $made) {
                 let () = $noted;
                 return ($answer)(result);
@@ -153,7 +153,7 @@ macro_rules! routine {
         unsafe extern "C" fn $probe($($arg: $type),*) $(-> $ret)? {
             routine!(@probe [], whole, $imp, $first, $number, $timing, ($($arg: $type),*) $(-> $ret)?,
                      $(|$m|)? [$peer, $addr, $bytes] $(, failed |$r: $answer| $failed)?);
-            let op = With::<{ traits($first) }>(word_of($number));
+            let op = With::<{ recorded($first) }>(word_of($number));
             if let Some(known) = $again
                 && unstamped::begin(op, known, $addr, $bytes)
             {
@@ -221,7 +221,7 @@ macro_rules! routine {
         $($attribute)*
         unsafe extern "C" fn $probe($($arg: $type),*) $(-> $ret)? {
             $(let $m = map();)?
-            let op = With::<{ traits($first) }>(word_of($number));
+            let op = With::<{ recorded($first) }>(word_of($number));
             // SAFETY: the arguments are the caller's.
             let call = move || unsafe { $imp($($arg),*) };
             let result = recorder::outlined::$timing(op, $peer, $addr, $bytes, call);
@@ -339,7 +339,7 @@ pub mod prelude {
 
     pub use pellucid_core::context::{Ctx, bytes, near, unmapped, world_pe};
     pub use pellucid_core::runtime::world as map;
-    pub use pellucid_profile::op::{ALLOCATES, Operation, With, elem, traits};
+    pub use pellucid_profile::op::{ALLOCATES, Operation, With, elem, recorded};
     pub use pellucid_profile::recorder;
     pub use pellucid_profile::recorder::unstamped::{self, thread_again, world_again};
 
@@ -347,7 +347,7 @@ pub mod prelude {
     pub use crate::dispatcher::{self, Call, Tool};
     pub use crate::frame::{Arguments, Frame};
     pub use crate::seen::{
-        note_if_kept, of_aset, of_set, of_space, of_team, of_world, on, rooted, rooted_again, team_again,
+        note_if_kept, of_aset, of_file, of_set, of_space, of_team, of_world, on, rooted, rooted_again, team_again,
     };
     pub use crate::shim::by_value::*;
     pub use crate::types::{

@@ -2,6 +2,7 @@
 
 use std::ffi::c_int;
 
+use pellucid_core::collectives::files::{self, FileHandle};
 use pellucid_core::context::Ctx;
 use pellucid_core::runtime::spaces;
 use pellucid_core::team::pe_list::PeList;
@@ -33,6 +34,11 @@ pub fn team_again(team: Team) -> Option<KnownCaller> {
 #[inline(always)]
 pub fn rooted_again(op: u16, team: Option<KnownCaller>, root: c_int) -> Option<KnownCaller> {
     team.inspect(|_| recorder::rooted(op, root))
+}
+
+/// The same for a call of all members on a file.
+pub fn of_file(world: &World, file: FileHandle) -> i32 {
+    files::team(file).map_or(recorder::NO_TEAM, |team| of_team(world, team))
 }
 
 /// As [`of_team`], for an active set.

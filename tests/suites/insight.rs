@@ -339,3 +339,19 @@ fn a_wait_that_never_ends_is_waiting_that_nobody_ended() {
         assert!(row["by_pe"].is_null() && number(row, "waited_ns") > 0.0, "{row}");
     }
 }
+
+/// Whoever is late for a call on a file or for a team without lost PEs is named as for a barrier.
+#[test]
+fn members_are_late_for_calls_of_extensions_too() {
+    let binary = Build::program("profile/late_in_extensions.c").options(["-g", "-O1"]).build();
+    let file = tree::fresh("insight/late-file").join("file").display().to_string();
+    let directory = profile("late-in-extensions", 3, &binary, &[file]);
+    let late = rows(&directory, "imbalance");
+    for routine in ["shmemx_file_write_at_all", "shmemx_team_shrink"] {
+        let row = late.iter().find(|row| row["routine"] == routine);
+        let row = row.unwrap_or_else(|| panic!("no {routine}: {late:#?}"));
+        assert_eq!((&row["calls"], &row["late_pe"]), (&3.into(), &1.into()), "{row}");
+        // Two PEs wait three times.
+        assert!(number(row, "lost_ns") > 200e6, "{row}");
+    }
+}

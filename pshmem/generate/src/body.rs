@@ -95,10 +95,8 @@ fn key(routine: &Routine) -> String {
     }
     let Shape { params, ret } = shape(routine);
     let texts = [row.call, row.peer, row.addr, row.bytes].map(|text| routine.expression(text));
-    // What the profile takes from the name of a routine.
-    let parts = ["_nbi", "_ctx_", "_quiet", "_barrier"].map(|part| routine.name.contains(part));
-    let (class, timing) = (row.class, routine.timing());
-    format!("{params:?} {ret} {texts:?} {} {class} {timing} {parts:?}", row.failed)
+    let (class, timing, traits) = (row.class, routine.timing(), routine.traits());
+    format!("{params:?} {ret} {texts:?} {} {class} {timing} {traits:?} {}", row.failed, routine.ctx)
 }
 
 /// The parameters and the result of a body, with types that stand for all that travel the same way.
@@ -174,7 +172,7 @@ mod tests {
 
     /// The routines that share a body with this one.
     fn with(name: &str) -> Vec<String> {
-        let groups = expand::expand(expand::ready);
+        let groups = expand::expand();
         let is_it = |body: &&Body| body.routines.iter().any(|(_, routine)| routine.name == name);
         let of = |group| bodies(group, 0).0.iter().find(is_it).map(|body| names(body));
         groups.iter().find_map(of).expect(name)
@@ -217,7 +215,7 @@ mod tests {
 
     #[test]
     fn a_number_is_in_the_first_register_that_is_free() {
-        let groups = expand::expand(expand::ready);
+        let groups = expand::expand();
         let mut seen = [false; 3];
         for group in &groups {
             for body in bodies(group, 0).0 {

@@ -1,7 +1,7 @@
 //! Rows times types times forms: every C function of the interface.
 
 use crate::ctype::{self, Param};
-use crate::table::{Forms, GROUPS, Generic, Group, Row, State, Timing};
+use crate::table::{Forms, GROUPS, Generic, Group, Row, Timing, Trait};
 use crate::types::Type;
 
 /// One C function.
@@ -32,20 +32,9 @@ pub struct Expanded {
     pub routines: Vec<Routine>,
 }
 
-/// Every function whose row passes `keep`.
-pub fn expand(keep: impl Fn(&Row) -> bool) -> Vec<Expanded> {
-    GROUPS
-        .iter()
-        .map(|group| {
-            let rows = group.rows.iter().filter(|row| keep(row));
-            Expanded { group, routines: rows.flat_map(routines).collect() }
-        })
-        .collect()
-}
-
-/// Whether the runtime has the row.
-pub fn ready(row: &Row) -> bool {
-    row.state == State::Ready
+/// Every function.
+pub fn expand() -> Vec<Expanded> {
+    GROUPS.iter().map(|group| Expanded { group, routines: group.rows.iter().flat_map(routines).collect() }).collect()
 }
 
 fn routines(row: &'static Row) -> Vec<Routine> {
@@ -161,6 +150,28 @@ impl Routine {
             Generic::ByType => Some(self.row.name.replace("TYPENAME_", "")),
             Generic::ByCount(name) => Some(name.to_owned()),
         }
+    }
+
+    /// Bits of `pellucid_profile::op::TRAITS` that do not follow from class and timing, by their names.
+    pub fn traits(&self) -> Vec<&'static str> {
+        let row = self.row;
+        let has = |wanted| row.traits.contains(&wanted);
+        let changes = matches!(row.class, "Put" | "Signal" | "Amo") && !has(Trait::ReadsOnly);
+        let is_ordered = matches!(row.class, "Put" | "Get" | "Signal" | "Amo" | "Order");
+        let is_request = |param: &Param| param.pointer && param.name == "request";
+        [
+            (has(Trait::Nonblocking), "NONBLOCKING"),
+            (has(Trait::Completes), "COMPLETES"),
+            (has(Trait::Together), "TOGETHER"),
+            (is_ordered && self.params.iter().any(|param| param.base == "shmem_ctx_t"), "ON_CONTEXT"),
+            (changes, "STORES"),
+            (changes && row.class == "Signal", "SIGNALS"),
+            (has(Trait::Waits), "WAITS"),
+            (!matches!(row.class, "Wait" | "Test") && self.params.iter().any(is_request), "BY_REQUEST"),
+        ]
+        .into_iter()
+        .filter_map(|(is_there, name)| is_there.then_some(name))
+        .collect()
     }
 
     /// The profile's word for how it is timed.

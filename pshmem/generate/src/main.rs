@@ -4,14 +4,13 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use pellucid_generate::{coverage, emit, expand, table};
+use pellucid_generate::{coverage, emit, expand};
 
 const USAGE: &str = "\
-usage: pellucid-generate [--root DIR] [--planned]             write the generated files
-       pellucid-generate [--root DIR] [--planned] --check     compare them with what is there
-       pellucid-generate --coverage API.csv                   count the functions that are there
-  --root DIR   root of the repository (default: the one this program was built from)
-  --planned    also rows that the runtime does not carry out yet (to try them; never commit the result)";
+usage: pellucid-generate [--root DIR]             write the generated files
+       pellucid-generate [--root DIR] --check     compare them with what is there
+       pellucid-generate --coverage API.csv       count the functions that are there
+  --root DIR   root of the repository (default: the one this program was built from)";
 
 enum Command {
     Write,
@@ -22,7 +21,6 @@ enum Command {
 struct Options {
     command: Command,
     root: PathBuf,
-    planned: bool,
 }
 
 fn main() -> ExitCode {
@@ -45,14 +43,13 @@ fn main() -> ExitCode {
 
 fn parse(mut args: impl Iterator<Item = String>) -> Result<Options, String> {
     let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let mut options = Options { command: Command::Write, root: home, planned: false };
+    let mut options = Options { command: Command::Write, root: home };
     while let Some(arg) = args.next() {
         let mut value = || args.next().map(PathBuf::from).ok_or(format!("{arg} needs a value"));
         match arg.as_str() {
             "--check" => options.command = Command::Check,
             "--coverage" => options.command = Command::Coverage(value()?),
             "--root" => options.root = value()?,
-            "--planned" => options.planned = true,
             _ => return Err(format!("unknown option {arg}")),
         }
     }
@@ -60,8 +57,7 @@ fn parse(mut args: impl Iterator<Item = String>) -> Result<Options, String> {
 }
 
 fn run(options: &Options) -> Result<bool, String> {
-    let planned = options.planned;
-    let routines = expand::expand(|row: &table::Row| planned || expand::ready(row));
+    let routines = expand::expand();
     if let Command::Coverage(path) = &options.command {
         let text = std::fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;
         print!("{}", coverage::report(&routines, &text)?);

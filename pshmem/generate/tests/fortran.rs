@@ -35,7 +35,7 @@ fn every_routine_has_its_arguments_and_result() {
 /// Each routine goes on to a C function that is there, with as many arguments.
 #[test]
 fn every_routine_goes_on_to_a_c_function() {
-    let groups = expand::expand(expand::ready);
+    let groups = expand::expand();
     let c: BTreeMap<_, _> = groups
         .iter()
         .flat_map(|group| &group.routines)

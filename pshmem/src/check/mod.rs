@@ -10,7 +10,7 @@ use pellucid_core::context;
 use pellucid_core::request::uses::{self, Use};
 use pellucid_core::runtime::{self, memory};
 use pellucid_profile::arm::{self, Interceptor};
-use pellucid_profile::op::{Class, OPS, Op};
+use pellucid_profile::op::{BY_REQUEST, Class, OPS, Op, traits};
 
 use self::objects::{Named, Operand, OperandSet};
 use crate::dispatcher::Call;
@@ -23,8 +23,8 @@ static ON: AtomicBool = AtomicBool::new(false);
 static MAIN: AtomicU64 = AtomicU64::new(0);
 
 /// A routine that gives a handle, which the library keeps with the place of the call.
-fn has_handle(op: &Op) -> bool {
-    op.name().starts_with("shmemx_") && op.name().ends_with("_nb")
+fn has_handle(op: u16) -> bool {
+    traits(op) & BY_REQUEST != 0
 }
 
 fn is_transfer(op: &Op) -> bool {
@@ -38,7 +38,7 @@ fn has_thread(op: &Op) -> bool {
 
 fn is_checked(op: &Op, id: u16) -> bool {
     let uses_memory = is_transfer(op) || objects::words(op, id, None).is_some() || op.class == Class::Collective;
-    uses_memory || has_handle(op) || has_thread(op)
+    uses_memory || has_handle(id) || has_thread(op)
 }
 
 /// From now on calls are checked. The calling thread initializes the library.
@@ -82,15 +82,16 @@ fn check(call: &Call, frame: Option<&Frame>) -> Result<(), Fault> {
     if call.bytes == 0 || !is_transfer(op) && op.class != Class::Collective {
         return Ok(());
     }
-    check_objects(op, &objects::of(op, call, named.as_ref())?)
+    check_objects(call.op, &objects::of(op, call, named.as_ref())?)
 }
 
-fn check_objects(op: &Op, objects: &OperandSet) -> Result<(), Fault> {
+fn check_objects(id: u16, objects: &OperandSet) -> Result<(), Fault> {
+    let op = &OPS[usize::from(id)];
     for Operand { arg, shape, .. } in objects.iter() {
         memory::check_object(arg, shape.addr, shape.bytes())?;
     }
     // Those with a handle are checked where their own memory is known.
-    if is_transfer(op) && !has_handle(op) {
+    if is_transfer(op) && !has_handle(id) {
         let used = |object: &Operand| Use {
             arg: object.arg,
             pe: object.pe,

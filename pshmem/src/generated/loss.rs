@@ -15,5 +15,5 @@ unsafe extern "C" {
 }
 
 routine!(pellucid_imp_shmemx_lost_get, pellucid_probe_shmemx_lost_get, 2467, 2467_u16, sized, (dest: *mut c_void, source: *const c_void, nbytes: usize, pe: c_int) -> c_int, |m| [pe, source as usize, nbytes] lost::get(m, dest.cast(), source.cast(), nbytes, pe), failed |r: c_int| r != 0);
-routine!(pellucid_imp_shmemx_team_shrink, pellucid_probe_shmemx_team_shrink, 2468, 2468_u16, timed, (team: Team, survivors: *mut Team) -> c_int, |m| [-1, 0, 0] on_team(team, team::shrink(m, team, survivors)), failed |r: c_int| r != 0);
+routine!(pellucid_imp_shmemx_team_shrink, pellucid_probe_shmemx_team_shrink, 2468, 2468_u16, timed, (team: Team, survivors: *mut Team) -> c_int, |m| [of_team(m, team), 0, 0] on_team(team, team::shrink(m, team, survivors)), failed |r: c_int| r != 0);
 routine!(unstamped team_again(team), pellucid_imp_shmemx_agree, pellucid_probe_shmemx_agree, 2469, 2469_u16, timed, (team: Team, flag: *mut c_int) -> c_int, |m| [of_team(m, team), 0, 0] on_team(team, team::agreement(m, team, flag)), failed |r: c_int| r != 0);

@@ -307,7 +307,7 @@ impl Routine {
     pub fn traffic_bytes(&self) -> u64 {
         match self.class {
             Class::Memory => 0,
-            Class::Handler if !self.name.starts_with(op::REPLIES) => 0,
+            Class::Handler if !op::has(&self.name, op::TRANSFER) => 0,
             _ => self.all_bytes(),
         }
     }

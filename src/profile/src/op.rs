@@ -6,8 +6,10 @@ pub mod gasnet;
 #[path = "generated/ops.rs"]
 mod generated;
 pub mod request;
+mod traits;
 
 pub use generated::COUNT;
+pub use traits::*;
 
 /// Number of all operations: those of the API table, then those of other interfaces.
 pub const TOTAL: usize = generated::COUNT + gasnet::COUNT;
@@ -176,6 +178,8 @@ struct Row {
     section: &'static str,
     elem: u8,
     timing: Timing,
+    /// Those of [`TRAITS`] that do not follow from class and timing.
+    traits: u16,
 }
 
 /// The row of an operation, wherever it is from.
@@ -234,7 +238,7 @@ pub static ALL: [Op; TOTAL] = {
     let mut ops = [none; TOTAL];
     let (mut id, mut at) = (0, 0);
     while id < TOTAL {
-        let &Row { name, class, section, elem, timing } = row(id);
+        let &Row { name, class, section, elem, timing, .. } = row(id);
         let name = Text { at, bytes: name.len() as u8 };
         at += name.bytes as u32;
         let section = Text { at, bytes: section.len() as u8 };
@@ -277,109 +281,6 @@ static TEXT: &str = match str::from_utf8(&TEXTS) {
     Ok(text) => text,
     Err(_) => panic!("the table is not UTF-8"),
 };
-
-/// Bit of [`TRAITS`]: puts, gets, atomics and signals, whose traffic is counted by peer. The two bits above say which.
-pub const TRANSFER: u16 = 1;
-/// Where [`TRAITS`] has the [`crate::segment::peers::Transfer`].
-pub const TRANSFER_SHIFT: u32 = 1;
-/// Bit of [`TRAITS`]: nonblocking, complete with the next quiet.
-pub const NONBLOCKING: u16 = 8;
-/// Bit of [`TRAITS`]: completes the nonblocking operations before it.
-pub const COMPLETES: u16 = 16;
-/// Bit of [`TRAITS`]: all PEs of a team call it together, and wait for each other in it.
-pub const TOGETHER: u16 = 32;
-
-/// Bit of [`TRAITS`]: takes a context.
-pub const ON_CONTEXT: u16 = 64;
-
-/// Bit of [`TRAITS`]: each call moves one element, so that its bytes follow from the calls and are not counted.
-pub const ONE_ELEMENT: u16 = 128;
-
-/// Bit of [`TRAITS`]: changes memory of the peer, for which that may wait.
-pub const STORES: u16 = 256;
-
-/// Bit of [`TRAITS`]: the word that it changes is a signal, whatever its payload.
-pub const SIGNALS: u16 = 512;
-
-/// Bit of [`TRAITS`]: waits until another PE does something, other than to come to a call of all.
-pub const WAITS: u16 = 1024;
-
-/// Bit of [`TRAITS`]: a barrier, a wait or a collective. A call that comes to wait is timed, one that does not is
-/// sampled.
-pub const TIMED_IF_WAITS: u16 = 2048;
-
-/// Bit of [`TRAITS`]: answers from local knowledge at once, so that nobody asks whether a thread is in it.
-pub const QUERIES: u16 = 4096;
-
-/// Bit of [`TRAITS`]: its bytes are memory that is asked for, and are not moved.
-pub const ALLOCATES: u16 = 8192;
-
-/// Bit of [`TRAITS`]: a wait or a lock, in which time is spent waiting for others.
-pub const FOR_OTHERS: u16 = 16384;
-
-/// Names of routines by which handlers reply begin so: they move bytes, which handlers themselves only receive.
-pub const REPLIES: &str = "gex_AM_Reply";
-
-/// What the recorder needs to know of an operation beyond its timing. Not a static: for a given operation it is
-/// folded away.
-pub const TRAITS: [u16; MAX_OPS] = {
-    let mut traits = [0_u16; MAX_OPS];
-    let mut id = 0;
-    while id < TOTAL {
-        let op = row(id);
-        traits[id] = match op.class {
-            Class::Put | Class::Signal | Class::Message => TRANSFER,
-            Class::Handler if matches_at(op.name.as_bytes(), 0, REPLIES.as_bytes()) => TRANSFER,
-            Class::Get => TRANSFER | (1 << TRANSFER_SHIFT),
-            Class::Amo => TRANSFER | (2 << TRANSFER_SHIFT),
-            // Those of GASNet-EX do not wait: their events are waited for.
-            Class::Barrier | Class::Collective if id < COUNT => TOGETHER,
-            Class::Memory if id < COUNT => TOGETHER | ALLOCATES,
-            Class::Team if contains(op.name, "_team_split_") || ends_with(op.name, "_team_destroy") => TOGETHER,
-            Class::Query => QUERIES,
-            _ => 0,
-        };
-        let is_ordered = matches!(op.class, Class::Put | Class::Signal | Class::Get | Class::Amo | Class::Order);
-        if is_ordered && matches_at(op.name.as_bytes(), 0, b"shmem_ctx_") {
-            traits[id] |= ON_CONTEXT;
-        }
-        if matches!(op.class, Class::Put | Class::Get | Class::Amo) && matches!(op.timing, Timing::Sampled) {
-            traits[id] |= ONE_ELEMENT;
-        }
-        let is_read = contains(op.name, "_atomic_fetch_nbi") || ends_with(op.name, "_fetch");
-        if matches!(op.class, Class::Put | Class::Signal | Class::Amo) && !is_read {
-            traits[id] |= STORES;
-        }
-        if matches!(op.class, Class::Signal) && !is_read {
-            traits[id] |= SIGNALS;
-        }
-        if (matches!(op.class, Class::Wait) && id < COUNT) || ends_with(op.name, "_set_lock") {
-            traits[id] |= WAITS;
-        }
-        if op.class.is_for_others() {
-            traits[id] |= FOR_OTHERS;
-        }
-        let meets = id < COUNT && matches!(op.class, Class::Barrier | Class::Collective);
-        let may_wait = meets || matches!(op.class, Class::Wait);
-        if may_wait && matches!(op.timing, Timing::Timed) {
-            traits[id] |= TIMED_IF_WAITS;
-        }
-        if contains(op.name, "_nbi") {
-            traits[id] |= NONBLOCKING;
-        }
-        if ends_with(op.name, "_quiet") || ends_with(op.name, "_barrier_all") || ends_with(op.name, "_barrier") {
-            traits[id] |= COMPLETES;
-        }
-        id += 1;
-    }
-    traits
-};
-
-/// Traits of an operation. Ids beyond the table wrap around.
-#[inline(always)]
-pub const fn traits(op: u16) -> u16 {
-    TRAITS[op as usize & (MAX_OPS - 1)]
-}
 
 static ELEMS: [u8; MAX_OPS] = {
     let mut elems = [0; MAX_OPS];
@@ -483,33 +384,12 @@ pub(crate) const fn initializes(op: &Op) -> bool {
 }
 
 const fn is(text: &str, other: &str) -> bool {
-    text.len() == other.len() && ends_with(text, other)
-}
-
-const fn matches_at(text: &[u8], at: usize, part: &[u8]) -> bool {
-    let mut k = 0;
-    while k < part.len() {
-        if at + k >= text.len() || text[at + k] != part[k] {
-            return false;
-        }
-        k += 1;
-    }
-    true
-}
-
-const fn contains(text: &str, part: &str) -> bool {
+    let (text, other) = (text.as_bytes(), other.as_bytes());
     let mut at = 0;
-    while at < text.len() {
-        if matches_at(text.as_bytes(), at, part.as_bytes()) {
-            return true;
-        }
+    while at < text.len() && at < other.len() && text[at] == other[at] {
         at += 1;
     }
-    false
-}
-
-const fn ends_with(text: &str, part: &str) -> bool {
-    text.len() >= part.len() && matches_at(text.as_bytes(), text.len() - part.len(), part.as_bytes())
+    at == text.len() && at == other.len()
 }
 
 /// The row of an operation id; `None` outside the table.
@@ -528,12 +408,6 @@ pub fn lookup(name: &str) -> Option<u16> {
     static IDS: std::sync::OnceLock<std::collections::HashMap<&str, u16>> = std::sync::OnceLock::new();
     let ids = IDS.get_or_init(|| (0..).zip(ALL.iter()).map(|(id, op)| (op.name(), id)).collect());
     ids.get(name).copied()
-}
-
-/// Whether all PEs of a team call the routine of this name together, and wait for each other in it.
-#[cfg(feature = "write")]
-pub fn meets(name: &str) -> bool {
-    lookup(name).is_some_and(|op| traits(op) & TOGETHER != 0)
 }
 
 /// The class of the routine with this C name.

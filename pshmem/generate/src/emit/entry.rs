@@ -8,7 +8,7 @@ use super::{BY, File};
 use crate::body::{self, Body, Number};
 use crate::ctype::Param;
 use crate::expand::{Expanded, Routine};
-use crate::table::Timing;
+use crate::table::{Timing, Trait};
 
 /// One file a group that has functions, and one for all their entries.
 pub fn files(groups: &[Expanded]) -> Vec<File> {
@@ -205,7 +205,8 @@ fn team(routine: &Routine) -> Option<&'static str> {
     match class {
         "Team" if params.starts_with("shmem_team_t parent_team,") => Some("of_team(m, parent_team)"),
         "Team" if params.starts_with("shmem_team_t parent,") => Some("of_team(m, parent)"),
-        "Team" if params == "shmem_team_t team" => Some("of_team(m, team)"),
+        "Team" | "Io" if params.starts_with("shmem_team_t team") => Some("of_team(m, team)"),
+        "Io" if routine.row.traits.contains(&Trait::Together) => Some("of_file(m, file)"),
         "Memory" | "Collective" | "Barrier" if params.contains("shmem_team_t team") => Some("of_team(m, team)"),
         "Memory" | "Collective" | "Barrier" if params.contains("shmemx_aset *aset") => Some("of_aset(aset)"),
         "Collective" | "Barrier" if params.contains("int PE_start") => Some("of_set(PE_start, logPE_stride, PE_size)"),

@@ -87,10 +87,12 @@ fn declarations(
     name: impl Fn(&Routine) -> &String,
 ) -> String {
     let mut text = String::new();
-    let wanted = |group: &&Expanded| !group.routines.is_empty() && group.group.is_extension() == extensions;
-    for group in groups.iter().filter(wanted) {
-        writeln!(text, "\n/* {} */", group.group.title).expect("writing to a string");
-        for routine in &group.routines {
+    for group in groups {
+        let wanted = |routine: &&Routine| routine.row.is_extension() == extensions;
+        for (at, routine) in group.routines.iter().filter(wanted).enumerate() {
+            if at == 0 {
+                writeln!(text, "\n/* {} */", group.group.title).expect("writing to a string");
+            }
             writeln!(text, "{}", prototypes[name(routine)]).expect("writing to a string");
         }
     }

@@ -151,7 +151,7 @@ fn way(group: &str, body: &Body, intercepted: &Intercepted) -> String {
 pub fn ops(groups: &[Expanded]) -> File {
     let count: usize = groups.iter().map(|group| group.routines.len()).sum();
     let mut text = format!(
-        "// {BY}\nuse crate::op::{{Class, Row, Timing}};\n\n\
+        "// {BY}\nuse crate::op::traits::*;\nuse crate::op::{{Class, Row, Timing}};\n\n\
          /// Number of operations.\npub const COUNT: usize = {count};\n\n\
          /// The operation table.\n#[rustfmt::skip]\npub(super) static ROWS: [Row; COUNT] = [\n"
     );
@@ -159,9 +159,12 @@ pub fn ops(groups: &[Expanded]) -> File {
         let row = routine.row;
         let mut timing = routine.timing().to_owned();
         timing[..1].make_ascii_uppercase();
+        let traits = routine.traits();
+        let traits = if traits.is_empty() { "0".to_owned() } else { traits.join(" | ") };
         writeln!(
             text,
-            "    Row {{ name: \"{}\", class: Class::{}, section: \"{}\", elem: {}, timing: Timing::{timing} }},",
+            "    Row {{ name: \"{}\", class: Class::{}, section: \"{}\", elem: {}, timing: Timing::{timing}, \
+             traits: {traits} }},",
             routine.name,
             row.class,
             row.section,

@@ -35,8 +35,8 @@ pub fn text(groups: &[Expanded]) -> String {
 pub fn complex_text(groups: &[Expanded]) -> String {
     let mut text = String::new();
     let complex = |routine: &&Routine| routine.params.iter().any(|param| param.base.contains("_Complex"));
-    let specified = groups.iter().filter(|group| !group.group.is_extension());
-    for routine in specified.flat_map(|group| &group.routines).filter(complex) {
+    let specified = |routine: &&Routine| !routine.row.is_extension();
+    for routine in groups.iter().flat_map(|group| &group.routines).filter(specified).filter(complex) {
         let params: Vec<_> = routine.params.iter().map(|param| own(&param.c())).collect();
         let args: Vec<_> = routine.params.iter().map(cast).collect();
         let give = if routine.ret == "void" { "" } else { "return " };

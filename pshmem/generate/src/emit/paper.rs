@@ -63,15 +63,18 @@ fn is_of_the_paper(routine: &Routine) -> bool {
     let own = ["shmemx_aset_pe", "shmemx_aset_index", "shmemx_sync_aset", "shmemx_abort_because"];
     // Its vision has no names.
     let is_vision = routine.row.section.starts_with("X.4");
-    !on_team && !is_vision && !routine.ctx && !own.iter().any(|name| routine.name.starts_with(name))
+    routine.row.is_extension()
+        && !on_team
+        && !is_vision
+        && !routine.ctx
+        && !own.iter().any(|name| routine.name.starts_with(name))
 }
 
 /// The macros.
 pub fn text(groups: &[Expanded]) -> String {
     let mut text = String::from(ASET);
     text.push_str(&broadcasts());
-    let extensions = groups.iter().filter(|group| group.group.is_extension());
-    for routine in extensions.flat_map(|group| &group.routines).filter(|routine| is_of_the_paper(routine)) {
+    for routine in groups.iter().flat_map(|group| &group.routines).filter(|routine| is_of_the_paper(routine)) {
         let paper = routine.name.replacen("shmemx_", "shmem_", 1);
         if !paper.starts_with("shmem_broadcast") || !paper.ends_with("_nb") {
             writeln!(text, "#define {paper} {}", routine.name).expect("writing to a string");

@@ -2,8 +2,8 @@
 
 use super::Forms::{One, WithCtx};
 use super::Generic::ByType;
-use super::State::Ready;
 use super::Timing::Sampled;
+use super::Trait::ReadsOnly;
 use super::{Group, ROW, Row};
 use crate::types::{AMO, AMO_BITWISE, AMO_EXTENDED, AMO_EXTENDED_OLD, AMO_OLD};
 
@@ -17,7 +17,6 @@ const UPDATE: Row = Row {
     peer: "PEER",
     addr: "dest.addr()",
     bytes: "SIZE",
-    state: Ready,
     ..ROW
 };
 const FETCHING: Row = Row { ret: "TYPE", ..UPDATE };
@@ -28,6 +27,7 @@ const FETCH: Row = Row {
     params: "const TYPE *source, int pe",
     types: AMO_EXTENDED,
     section: "9.7.1.1",
+    traits: &[ReadsOnly],
     addr: "source.addr()",
     call: "amo::fetch::<U>(m, CTX, source.cast(), pe).map(word)",
     ..FETCHING

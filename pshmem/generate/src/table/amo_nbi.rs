@@ -2,8 +2,8 @@
 
 use super::Forms::WithCtx;
 use super::Generic::ByType;
-use super::State::Ready;
 use super::Timing::Sampled;
+use super::Trait::{Nonblocking, ReadsOnly};
 use super::{Group, ROW, Row};
 use crate::types::{AMO, AMO_BITWISE, AMO_EXTENDED};
 
@@ -13,11 +13,11 @@ const FETCHING: Row = Row {
     forms: WithCtx,
     generic: ByType,
     class: "Amo",
+    traits: &[Nonblocking],
     timing: Sampled,
     peer: "PEER",
     addr: "dest.addr()",
     bytes: "SIZE",
-    state: Ready,
     ..ROW
 };
 const BITWISE: Row = Row { types: AMO_BITWISE, ..FETCHING };
@@ -32,6 +32,7 @@ pub const GROUP: Group = Group {
             params: "TYPE *fetch, const TYPE *source, int pe",
             types: AMO_EXTENDED,
             section: "9.7.2.1",
+            traits: &[Nonblocking, ReadsOnly],
             addr: "source.addr()",
             call: "amo::fetch_nbi::<U>(m, CTX, fetch.cast(), source.cast(), pe)",
             ..FETCHING

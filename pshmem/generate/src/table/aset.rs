@@ -1,6 +1,7 @@
 //! Extensions: explicit active sets, and the blocking collectives on them (docs/extensions.md).
 
 use super::Timing::{Sampled, Timed};
+use super::Trait::{Completes, Together};
 use super::{Group, ROW, Row};
 use crate::types::{SIZES_32_64, TO_ALL_ARITHMETIC, TO_ALL_BITWISE, TO_ALL_ORDERED};
 
@@ -88,12 +89,13 @@ pub const GROUP: Group = Group {
                      shmem_team_t *new_team",
             section: SECTION,
             class: "Team",
+            traits: &[Together],
             timing: Timed,
             failed: "r != 0",
             call: "team::split_aset(m, parent, aset, config, config_mask, new_team)",
             ..ROW
         },
-        Row { name: "shmemx_barrier_aset", call: "asets::barrier(m, aset, pSync)", ..SYNC },
+        Row { name: "shmemx_barrier_aset", traits: &[Completes], call: "asets::barrier(m, aset, pSync)", ..SYNC },
         Row { name: "shmemx_sync_aset", call: "asets::sync(m, aset, pSync)", ..SYNC },
         Row {
             name: "shmemx_broadcastSIZE_aset",

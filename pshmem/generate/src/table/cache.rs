@@ -1,12 +1,10 @@
 //! Cache management, removed from OpenSHMEM 1.5 (Annex F.2.7) and without effect before, where caches are coherent:
 //! older programs call it, and tools wrap it.
 
-use super::State::Ready;
 use super::Timing::Sampled;
 use super::{Group, ROW, Row};
 
-const CACHE: Row =
-    Row { section: "F.2.7", deprecated: true, class: "Query", timing: Sampled, call: "Ok(())", state: Ready, ..ROW };
+const CACHE: Row = Row { section: "F.2.7", deprecated: true, class: "Query", timing: Sampled, call: "Ok(())", ..ROW };
 
 const LINE: Row = Row { params: "void *dest", addr: "dest.addr()", ..CACHE };
 

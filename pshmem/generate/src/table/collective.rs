@@ -1,8 +1,8 @@
 //! 9.10 Collectives.
 
 use super::Generic::{ByCount, ByType};
-use super::State::Ready;
 use super::Timing::Timed;
+use super::Trait::Completes;
 use super::{Group, ROW, Row};
 use crate::types::{
     MEM, REDUCE_ARITHMETIC, REDUCE_BITWISE, REDUCE_ORDERED, RMA, SIZES_32_64, TO_ALL_ARITHMETIC, TO_ALL_BITWISE,
@@ -52,7 +52,6 @@ const BROADCAST: Row = Row {
     params: "shmem_team_t team, TYPE *dest, const TYPE *source, size_t nelems, int PE_root",
     section: "9.10.7",
     call: "collectives::broadcast(m, team, dest.cast(), source.cast(), bytes(ELEM, nelems), PE_root)",
-    state: Ready,
     ..TEAM
 };
 const COLLECT: Row = Row {
@@ -86,8 +85,8 @@ pub const GROUP: Group = Group {
         Row {
             name: "shmem_barrier_all",
             section: "9.10.1",
+            traits: &[Completes],
             call: "collectives::barrier_all(m)",
-            state: Ready,
             ..BARRIER
         },
         Row {
@@ -95,6 +94,7 @@ pub const GROUP: Group = Group {
             params: ACTIVE_SYNC,
             section: "9.10.2",
             deprecated: true,
+            traits: &[Completes],
             call: "active::barrier(m, active::set(PE_start, logPE_stride, PE_size, pSync))",
             ..BARRIER
         },
@@ -106,7 +106,6 @@ pub const GROUP: Group = Group {
             generic: ByCount("shmem_sync"),
             failed: "r != 0",
             call: "collectives::team_sync(m, team)",
-            state: Ready,
             ..BARRIER
         },
         Row {
@@ -118,7 +117,7 @@ pub const GROUP: Group = Group {
             call: "active::sync(m, active::set(PE_start, logPE_stride, PE_size, pSync))",
             ..BARRIER
         },
-        Row { name: "shmem_sync_all", section: "9.10.4", call: "collectives::sync_all(m)", state: Ready, ..BARRIER },
+        Row { name: "shmem_sync_all", section: "9.10.4", call: "collectives::sync_all(m)", ..BARRIER },
         Row { name: "shmem_TYPENAME_alltoall", types: RMA, generic: ByType, ..ALLTOALL },
         Row { name: "shmem_alltoallmem", types: MEM, ..ALLTOALL },
         Row {
@@ -218,7 +217,6 @@ pub const GROUP: Group = Group {
             types: REDUCE_ORDERED,
             section: "9.10.9.4",
             call: "collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, KERNEL(max))",
-            state: Ready,
             ..REDUCE
         },
         Row {
@@ -234,7 +232,6 @@ pub const GROUP: Group = Group {
             types: REDUCE_ORDERED,
             section: "9.10.9.5",
             call: "collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, KERNEL(min))",
-            state: Ready,
             ..REDUCE
         },
         Row {
@@ -250,7 +247,6 @@ pub const GROUP: Group = Group {
             types: REDUCE_ARITHMETIC,
             section: "9.10.9.6",
             call: "collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, KERNEL(sum))",
-            state: Ready,
             ..REDUCE
         },
         Row {

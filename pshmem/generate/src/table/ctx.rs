@@ -1,10 +1,9 @@
 //! 9.5 Communication contexts.
 
-use super::State::Ready;
 use super::Timing::{Sampled, Timed};
 use super::{Group, ROW, Row};
 
-const CONTEXT: Row = Row { class: "Context", state: Ready, ..ROW };
+const CONTEXT: Row = Row { class: "Context", ..ROW };
 
 pub const GROUP: Group = Group {
     name: "ctx",

@@ -1,6 +1,7 @@
 //! Extensions: files that a team reads and writes together (docs/extensions.md).
 
 use super::Timing::Timed;
+use super::Trait::Together;
 use super::{Group, ROW, Row};
 
 /// A call of all members on a file as a whole.
@@ -9,6 +10,7 @@ const WHOLE: Row = Row {
     params: "shmemx_file_t file",
     section: "X.4.3",
     class: "Io",
+    traits: &[Together],
     timing: Timed,
     failed: "r != 0",
     ..ROW
@@ -20,6 +22,7 @@ const AT: Row = Row {
     addr: "sym.addr()",
     bytes: "bytes",
     failed: "r < 0",
+    traits: &[],
     ..WHOLE
 };
 const AT_NB: Row = Row {
@@ -29,7 +32,7 @@ const AT_NB: Row = Row {
     ..AT
 };
 /// All members, each at an offset of its own.
-const AT_ALL: Row = Row { ret: "int", failed: "r != 0", ..AT };
+const AT_ALL: Row = Row { ret: "int", failed: "r != 0", traits: &[Together], ..AT };
 /// One member behind the other.
 const ORDERED: Row = Row { params: "shmemx_file_t file, void *sym, size_t bytes", ..AT_ALL };
 const STRIDED: Row = Row {

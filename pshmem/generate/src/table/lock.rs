@@ -1,19 +1,12 @@
 //! 9.13 Distributed locks.
 
-use super::State::Ready;
 use super::Timing::{Sampled, Timed};
+use super::Trait::Waits;
 use super::{Group, ROW, Row};
 
 // `lock` is the parameter of all three.
-const LOCK: Row = Row {
-    params: "long *lock",
-    section: "9.13.1",
-    class: "Lock",
-    timing: Timed,
-    addr: "lock.addr()",
-    state: Ready,
-    ..ROW
-};
+const LOCK: Row =
+    Row { params: "long *lock", section: "9.13.1", class: "Lock", timing: Timed, addr: "lock.addr()", ..ROW };
 
 pub const GROUP: Group = Group {
     name: "lock",
@@ -21,7 +14,7 @@ pub const GROUP: Group = Group {
     uses: &["crate::locking"],
     rows: &[
         Row { name: "shmem_clear_lock", call: "locking::clear(m, lock.cast::<u64>())", ..LOCK },
-        Row { name: "shmem_set_lock", call: "locking::set(m, lock.cast::<u64>())", ..LOCK },
+        Row { name: "shmem_set_lock", traits: &[Waits], call: "locking::set(m, lock.cast::<u64>())", ..LOCK },
         Row {
             name: "shmem_test_lock",
             ret: "int",

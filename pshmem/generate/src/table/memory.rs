@@ -1,10 +1,9 @@
 //! 9.3 Memory management.
 
-use super::State::Ready;
 use super::Timing::Timed;
 use super::{Group, ROW, Row};
 
-const MEMORY: Row = Row { class: "Memory", timing: Timed, state: Ready, ..ROW };
+const MEMORY: Row = Row { class: "Memory", timing: Timed, ..ROW };
 
 const MALLOC: Row = Row {
     ret: "void *",

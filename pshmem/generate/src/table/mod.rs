@@ -1,9 +1,7 @@
 //! The table: every routine of OpenSHMEM 1.6, one row for all its types.
 //!
 //! A row says what the routine looks like in C, how the profile sees it, and the expression that
-//! carries it out. One file holds one group of the specification. To switch a row on when the
-//! runtime has learnt it, change its `state` from [`State::Planned`] to [`State::Ready`] and run
-//! `cargo run -p pellucid-generate`.
+//! carries it out. One file holds one group of the specification.
 //!
 //! Expressions use the parameter names of the row and these words, which the generator replaces: `W`, the bit-copy type
 //! of the element; `N`, its number type, and `U`, where nothing is compared and so signed and unsigned numbers are one;
@@ -36,15 +34,6 @@ mod team;
 mod thread;
 
 use crate::types::Type;
-
-/// Whether the runtime carries the row out. Only ready rows reach the library and its headers.
-#[derive(Clone, Copy, PartialEq)]
-pub enum State {
-    /// Emitted.
-    Ready,
-    /// Known, not yet written: neither symbol nor prototype.
-    Planned,
-}
 
 /// Which argument lists a row has.
 #[derive(Clone, Copy, PartialEq)]
@@ -87,6 +76,8 @@ pub struct Row {
     pub generic: Generic,
     /// `pellucid_profile::op::Class`.
     pub class: &'static str,
+    /// What the profile cannot know from class, timing and parameters.
+    pub traits: &'static [Trait],
     /// `pellucid_profile::op::Timing`.
     pub timing: Timing,
     /// The world PE that the operation goes to; `-1` where there is no one PE.
@@ -99,8 +90,6 @@ pub struct Row {
     pub failed: &'static str,
     /// The Rust expression, of type `Result<_, Fault>`, that carries it out.
     pub call: &'static str,
-    /// Whether the runtime has it.
-    pub state: State,
 }
 
 /// `pellucid_profile::op::Timing`: when the probe reads the clock.
@@ -114,6 +103,23 @@ pub enum Timing {
     Timed,
 }
 
+/// What a routine does, beyond what follows from its class, its timing and its parameters
+/// ([`crate::expand::Routine::traits`]).
+#[derive(Clone, Copy, PartialEq)]
+pub enum Trait {
+    /// It is complete with the next quiet, and not when it returns.
+    Nonblocking,
+    /// It completes the nonblocking operations before it.
+    Completes,
+    /// All PEs of a team call it together, and wait for each other in it. Barriers, collectives and calls of the
+    /// symmetric heap need not say so.
+    Together,
+    /// An atomic or a signal that changes nothing.
+    ReadsOnly,
+    /// It waits until another PE does something, other than to come to a call of all. Waits need not say so.
+    Waits,
+}
+
 /// What most rows share; a row fills in the rest with `..ROW`.
 const ROW: Row = Row {
     name: "",
@@ -125,13 +131,13 @@ const ROW: Row = Row {
     deprecated: false,
     generic: Generic::None,
     class: "",
+    traits: &[],
     timing: Timing::Timed,
     peer: "-1",
     addr: "0",
     bytes: "0",
     failed: "",
     call: "",
-    state: State::Ready,
 };
 
 /// One group of the specification or of the extensions, one generated file.
@@ -146,10 +152,10 @@ pub struct Group {
     pub rows: &'static [Row],
 }
 
-impl Group {
+impl Row {
     /// Whether it is no part of the specification: its routines are in `shmemx.h`.
     pub fn is_extension(&self) -> bool {
-        self.rows.iter().all(|row| row.section.starts_with('X'))
+        self.section.starts_with('X')
     }
 }
 

@@ -2,8 +2,8 @@
 
 use super::Forms::WithCtx;
 use super::Generic::ByType;
-use super::State::Ready;
 use super::Timing::Sized;
+use super::Trait::Nonblocking;
 use super::{Group, ROW, Row};
 use crate::types::{MEM, RMA, SIZES};
 
@@ -12,12 +12,12 @@ const PUT: Row = Row {
     forms: WithCtx,
     section: "9.6.2.1",
     class: "Put",
+    traits: &[Nonblocking],
     timing: Sized,
     peer: "PEER",
     addr: "dest.addr()",
     bytes: "nelems.wrapping_mul(ELEM)",
     call: "rma::put_nbi(m, CTX, dest.cast(), source.cast(), bytes(ELEM, nelems), pe)",
-    state: Ready,
     ..ROW
 };
 const GET: Row = Row {

@@ -1,11 +1,11 @@
 //! 9.12 Memory ordering.
 
 use super::Forms::WithCtx;
-use super::State::Ready;
 use super::Timing::Sampled;
+use super::Trait::Completes;
 use super::{Group, ROW, Row};
 
-const ORDER: Row = Row { forms: WithCtx, class: "Order", timing: Sampled, state: Ready, ..ROW };
+const ORDER: Row = Row { forms: WithCtx, class: "Order", timing: Sampled, ..ROW };
 
 pub const GROUP: Group = Group {
     name: "ordering",
@@ -13,11 +13,12 @@ pub const GROUP: Group = Group {
     uses: &["pellucid_core::context::order"],
     rows: &[
         Row { name: "shmem_fence", section: "9.12.1", call: "order::fence(m, CTX)", ..ORDER },
-        Row { name: "shmem_quiet", section: "9.12.2", call: "order::quiet(m, CTX)", ..ORDER },
+        Row { name: "shmem_quiet", section: "9.12.2", traits: &[Completes], call: "order::quiet(m, CTX)", ..ORDER },
         Row {
             name: "shmem_pe_quiet",
             params: "const int *target_pes, size_t npes",
             section: "9.12.3",
+            traits: &[Completes],
             call: "order::pe_quiet(m, CTX, target_pes, npes)",
             ..ORDER
         },

@@ -1,7 +1,6 @@
 //! 9.11 Point-to-point synchronization.
 
 use super::Generic::{ByType, None};
-use super::State::Ready;
 use super::Timing::{Sampled, Timed};
 use super::{Group, ROW, Row};
 use crate::types::{ONCE, SYNC, SYNC_OLD, WAIT_OLD};
@@ -22,7 +21,6 @@ const WAIT: Row = Row {
     timing: Timed,
     addr: "ivar.addr()",
     call: "wait::wait_until::<N>(m, ivar.cast(), cmp, word(cmp_value))",
-    state: Ready,
     ..ROW
 };
 const WAIT_NOT_EQUAL: Row = Row {
@@ -171,7 +169,6 @@ pub const GROUP: Group = Group {
             timing: Timed,
             addr: "sig_addr.addr()",
             call: "signal::wait_until(m, sig_addr, cmp, cmp_value)",
-            state: Ready,
             ..ROW
         },
     ],

@@ -1,6 +1,5 @@
 //! 10.1 Control of profiling.
 
-use super::State::Ready;
 use super::Timing::Sampled;
 use super::{Group, ROW, Row};
 
@@ -15,7 +14,6 @@ pub const GROUP: Group = Group {
         class: "Control",
         timing: Sampled,
         call: "control::pcontrol(level)",
-        state: Ready,
         ..ROW
     }],
 };

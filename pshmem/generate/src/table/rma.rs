@@ -2,7 +2,6 @@
 
 use super::Forms::WithCtx;
 use super::Generic::ByType;
-use super::State::Ready;
 use super::Timing::{Sampled, Sized};
 use super::{Group, ROW, Row};
 use crate::types::{MEM, RMA, SIZES};
@@ -23,7 +22,6 @@ const PUT: Row = Row {
     addr: "dest.addr()",
     bytes: "nelems.wrapping_mul(ELEM)",
     call: "rma::put(m, CTX, dest.cast(), source.cast(), bytes(ELEM, nelems), pe)",
-    state: Ready,
     ..ROW
 };
 const P: Row = Row {

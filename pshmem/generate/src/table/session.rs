@@ -1,10 +1,9 @@
 //! 9.9 Session hints.
 
-use super::State::Ready;
 use super::Timing::Sampled;
 use super::{Group, ROW, Row};
 
-const SESSION: Row = Row { class: "Context", timing: Sampled, state: Ready, ..ROW };
+const SESSION: Row = Row { class: "Context", timing: Sampled, ..ROW };
 
 pub const GROUP: Group = Group {
     name: "session",

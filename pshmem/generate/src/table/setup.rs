@@ -1,11 +1,10 @@
 //! 9.1 Library setup, exit and query.
 
-use super::State::Ready;
 use super::Timing::{Sampled, Timed};
 use super::{Group, ROW, Row};
 
-const SETUP: Row = Row { class: "Setup", timing: Timed, state: Ready, ..ROW };
-const QUERY: Row = Row { class: "Query", timing: Sampled, state: Ready, ..ROW };
+const SETUP: Row = Row { class: "Setup", timing: Timed, ..ROW };
+const QUERY: Row = Row { class: "Query", timing: Sampled, ..ROW };
 const MY_PE: Row = Row { ret: "int", section: "9.1.2", call: "runtime::my_pe()", ..QUERY };
 const N_PES: Row = Row { ret: "int", section: "9.1.3", call: "runtime::n_pes()", ..QUERY };
 

@@ -2,8 +2,8 @@
 
 use super::Forms::WithCtx;
 use super::Generic::{ByCount, ByType};
-use super::State::Ready;
 use super::Timing::{Sampled, Sized};
+use super::Trait::{Nonblocking, ReadsOnly};
 use super::{Group, ROW, Row};
 use crate::types::{MEM, RMA, SIZES};
 
@@ -20,11 +20,11 @@ const PUT_SIGNAL: Row = Row {
     bytes: "nelems.wrapping_mul(ELEM)",
     call: "signaling::put_signal(m, CTX, dest.cast(), source.cast(), bytes(ELEM, nelems), sig_addr, signal, \
            sig_op, pe)",
-    state: Ready,
     ..ROW
 };
 const PUT_SIGNAL_NBI: Row = Row {
     section: "9.8.4",
+    traits: &[Nonblocking],
     call: "signaling::put_signal_nbi(m, CTX, dest.cast(), source.cast(), bytes(ELEM, nelems), sig_addr, \
            signal, sig_op, pe)",
     ..PUT_SIGNAL
@@ -37,7 +37,6 @@ const SIGNAL: Row = Row {
     peer: "PEER",
     addr: "sig_addr.addr()",
     bytes: "8",
-    state: Ready,
     ..ROW
 };
 
@@ -73,10 +72,10 @@ pub const GROUP: Group = Group {
             params: "const uint64_t *sig_addr",
             section: "9.8.6",
             class: "Signal",
+            traits: &[ReadsOnly],
             timing: Sampled,
             addr: "sig_addr.addr()",
             call: "signaling::fetch(m, sig_addr)",
-            state: Ready,
             ..ROW
         },
     ],

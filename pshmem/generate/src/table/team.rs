@@ -1,11 +1,11 @@
 //! 9.4 Teams.
 
-use super::State::Ready;
 use super::Timing::{Sampled, Timed};
+use super::Trait::Together;
 use super::{Group, ROW, Row};
 
-const QUERY: Row = Row { ret: "int", class: "Query", timing: Sampled, state: Ready, ..ROW };
-const SPLIT: Row = Row { ret: "int", class: "Team", timing: Timed, failed: "r != 0", state: Ready, ..ROW };
+const QUERY: Row = Row { ret: "int", class: "Query", timing: Sampled, ..ROW };
+const SPLIT: Row = Row { ret: "int", class: "Team", traits: &[Together], timing: Timed, failed: "r != 0", ..ROW };
 
 pub const GROUP: Group = Group {
     name: "team",
@@ -65,9 +65,9 @@ pub const GROUP: Group = Group {
             params: "shmem_team_t team",
             section: "9.4.8",
             class: "Team",
+            traits: &[Together],
             timing: Timed,
             call: "errors::destroy_team(m, team)",
-            state: Ready,
             ..ROW
         },
     ],

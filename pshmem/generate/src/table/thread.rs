@@ -1,6 +1,5 @@
 //! 9.2 Thread support.
 
-use super::State::Ready;
 use super::Timing::{Sampled, Timed};
 use super::{Group, ROW, Row};
 
@@ -18,7 +17,6 @@ pub const GROUP: Group = Group {
             timing: Timed,
             failed: "r != 0",
             call: "init::init_thread(requested, provided)",
-            state: Ready,
             ..ROW
         },
         Row {
@@ -28,7 +26,6 @@ pub const GROUP: Group = Group {
             class: "Query",
             timing: Sampled,
             call: "info::thread(provided)",
-            state: Ready,
             ..ROW
         },
     ],

@@ -1,7 +1,7 @@
 //! Data that is fetched after waiting for it, where its producer could send it with a signal.
 
 use crate::merge::{Merged, PeRow};
-use crate::op::Class;
+use crate::op::{self, Class};
 use crate::report::{Symbols, shown_count, shown_time};
 
 use super::{Finding, WORTH, costliest, run_ns, sum};
@@ -11,7 +11,7 @@ const MANY: u64 = 100;
 /// See the module.
 pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     let (waits, wait_ns) = sum(profile, |r| r.class == Class::Wait);
-    let (gets, get_ns) = sum(profile, |r| r.class == Class::Get && !r.name.contains("_nbi"));
+    let (gets, get_ns) = sum(profile, |r| r.class == Class::Get && !op::is_nonblocking(&r.name));
     let (signals, _) = sum(profile, |r| r.class == Class::Signal);
     let share = get_ns / run_ns(profile);
     // As many gets as waits, on most PEs: one is fetched after each. One PE that collects results is another matter.

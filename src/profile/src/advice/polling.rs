@@ -2,7 +2,7 @@
 
 use crate::merge::{ADDRESSES, Merged, PeRow, are_of_many_words, are_of_one_word, is_ask, is_fetch, outside_parts};
 use crate::model::Routine;
-use crate::op::Class;
+use crate::op::{self, Class};
 use crate::report::{Symbols, shown_count, shown_time};
 
 use super::naps::naps_ns;
@@ -51,7 +51,7 @@ pub(super) fn is_of_many_words(profile: &Merged, r: &Routine) -> bool {
 
 /// Gets of one element, always the same, which mostly find what they have found before.
 fn is_get_of_one_word(profile: &Merged, r: &Routine) -> bool {
-    let is_get = r.class == Class::Get && !r.name.contains("_nbi") && r.all_bytes() <= ELEMENT * r.all_calls();
+    let is_get = r.class == Class::Get && !op::is_nonblocking(&r.name) && r.all_bytes() <= ELEMENT * r.all_calls();
     is_get && r.all_calls() >= MANY && is_of_one_word(profile, r) && !changes_as_often(profile, r)
 }
 

@@ -2,7 +2,7 @@
 
 use crate::merge::Merged;
 use crate::model::Routine;
-use crate::op::Class;
+use crate::op::{self, Class};
 use crate::report::{Symbols, shown_count};
 
 use super::{Finding, WORTH, core_ns, costliest, is_quiet, shown_sum, sum};
@@ -28,7 +28,7 @@ fn is_completed(r: &Routine) -> bool {
 }
 
 fn is_nbi_get(r: &Routine) -> bool {
-    r.class == Class::Get && r.name.contains("_nbi")
+    r.class == Class::Get && op::has(&r.name, op::NONBLOCKING)
 }
 
 fn quiets(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {

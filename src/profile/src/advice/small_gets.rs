@@ -2,7 +2,7 @@
 
 use crate::merge::Merged;
 use crate::model::Routine;
-use crate::op::Class;
+use crate::op::{self, Class};
 use crate::report::{Symbols, shown_bytes, shown_count};
 
 use super::room::room;
@@ -31,7 +31,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
 fn gets(profile: &Merged, symbols: &dyn Symbols, nbi: bool) -> Option<Finding> {
     // Fetches that ask for a flag are another rule's.
     let is_fetch = |r: &Routine| !nbi && polling::fetches_data(profile, r);
-    let of = |r: &Routine| is_contiguous(r) && r.name.contains("_nbi") == nbi || is_fetch(r);
+    let of = |r: &Routine| is_contiguous(r) && op::is_nonblocking(&r.name) == nbi || is_fetch(r);
     let (calls, ns) = sum(profile, of);
     let bytes = profile.routines.iter().filter(|r| of(r)).map(|r| r.all_bytes()).fold(0, u64::saturating_add);
     // While one PE hardly fetches or waits, the run takes what that one does.

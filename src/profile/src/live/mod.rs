@@ -131,7 +131,7 @@ fn is_collective(class: Class, name: &str) -> bool {
     match class {
         Class::Barrier | Class::Collective | Class::Team => true,
         Class::Memory => ["malloc", "calloc", "align", "free", "realloc"].iter().any(|word| name.contains(word)),
-        Class::Io => !name.contains("_at") || name.ends_with("_at_all"),
+        Class::Io => op::meets(name),
         Class::Setup => name.contains("init") || name.contains("finalize") || name == "start_pes",
         _ => false,
     }

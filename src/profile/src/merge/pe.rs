@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::strip::Strip;
 use crate::model::{End, LastOp, Pe, Progress, Routine, main_ns};
-use crate::op::Class;
+use crate::op::{self, Class};
 use crate::size::size_bounds;
 use crate::tables::{Cost, Nbi, Site, System, Traffic};
 
@@ -120,7 +120,7 @@ impl PeRow {
             calls,
             ns,
             bytes: sum(&Routine::traffic_bytes),
-            blocking_gets: sum(&|r| all_if(r.class == Class::Get && !r.name.contains("_nbi"), r)),
+            blocking_gets: sum(&|r| all_if(r.class == Class::Get && !op::is_nonblocking(&r.name), r)),
             small_puts: sum(&|r| if is_blocking_put(r) { small(r) } else { 0 }),
             small_nbi_puts: sum(&|r| if is_nbi_put(r) { small(r) } else { 0 }),
             held_ns: pe.tables.locks.iter().map(|lock| lock.held_ns).fold(0, u64::saturating_add),
@@ -217,7 +217,7 @@ pub fn is_ask(r: &Routine) -> bool {
 
 /// Whether a routine is an atomic fetch.
 pub(crate) fn is_fetch(r: &Routine) -> bool {
-    r.name.ends_with("_atomic_fetch")
+    r.class == Class::Amo && !op::has(&r.name, op::STORES) && !op::is_nonblocking(&r.name)
 }
 
 /// Share of a routine's calls that have to be of one word for it to be asked for.
@@ -250,8 +250,9 @@ fn is_of_one_word(pe: &Pe, r: &Routine) -> bool {
     (r.class == Class::Get || r.name.contains("swap")) && are_of_one_word(lines.map(|line| line.calls), r)
 }
 
+/// Whether what it begins is complete with a quiet.
 fn is_issue(r: &Routine) -> bool {
-    r.name.contains("_nbi")
+    op::has(&r.name, op::NONBLOCKING)
 }
 
 /// Time in the calls that issue nonblocking operations. Samples may put it beyond the batches that it is a part of, and
@@ -268,12 +269,12 @@ fn is_put(r: &Routine) -> bool {
 
 /// Whether a routine is a put that blocks.
 pub fn is_blocking_put(r: &Routine) -> bool {
-    is_put(r) && !r.name.contains("_nbi")
+    is_put(r) && !op::is_nonblocking(&r.name)
 }
 
 /// Whether a routine is a put that does not block.
 pub fn is_nbi_put(r: &Routine) -> bool {
-    is_put(r) && r.name.contains("_nbi")
+    is_put(r) && op::is_nonblocking(&r.name)
 }
 
 fn small(r: &Routine) -> u64 {

@@ -7,7 +7,7 @@
 //!
 //! What handlers call is part of the calls that run them, as handlers are: replies, and locks that they wait for.
 
-use super::{Class, Row, Timing, generated};
+use super::{Class, Row, STORES, TRANSFER, Timing, generated};
 
 /// The first of the rows.
 const FIRST: usize = generated::COUNT;
@@ -15,9 +15,9 @@ const FIRST: usize = generated::COUNT;
 /// Numbers of handlers that clients register: 128 and more.
 const HANDLERS_FROM: u16 = 128;
 
-/// `rows! { ID name class timing bytes of an element }`: an operation number and a row each, in this order.
+/// `rows! { ID name class timing bytes of an element, traits }`: an operation number and a row each, in this order.
 macro_rules! rows {
-    ($($id:ident $name:literal $class:ident $timing:ident $elem:literal;)*) => {
+    ($($id:ident $name:literal $class:ident $timing:ident $elem:literal $($traits:ident)?;)*) => {
         #[allow(non_camel_case_types, clippy::upper_case_acronyms)]
         enum At { $($id,)* END }
 
@@ -29,7 +29,14 @@ macro_rules! rows {
         const CALLS: usize = At::END as usize;
 
         const API: [Row; CALLS] = [$(
-            Row { name: $name, class: Class::$class, section: "GASNet-EX", elem: $elem, timing: Timing::$timing },
+            Row {
+                name: $name,
+                class: Class::$class,
+                section: "GASNet-EX",
+                elem: $elem,
+                timing: Timing::$timing,
+                traits: changes(Class::$class) $(| $traits)?,
+            },
         )*];
     };
 }
@@ -44,9 +51,9 @@ rows! {
     REQUEST_SHORT "gex_AM_RequestShort" Message Sampled 0;
     REQUEST_MEDIUM "gex_AM_RequestMedium" Message Sized 0;
     REQUEST_LONG "gex_AM_RequestLong" Message Sized 0;
-    REPLY_SHORT "gex_AM_ReplyShort" Handler Sampled 0;
-    REPLY_MEDIUM "gex_AM_ReplyMedium" Handler Sized 0;
-    REPLY_LONG "gex_AM_ReplyLong" Handler Sized 0;
+    REPLY_SHORT "gex_AM_ReplyShort" Handler Sampled 0 TRANSFER;
+    REPLY_MEDIUM "gex_AM_ReplyMedium" Handler Sized 0 TRANSFER;
+    REPLY_LONG "gex_AM_ReplyLong" Handler Sized 0 TRANSFER;
     NO_ROOM "gex_AM_Request_waits_for_room" Wait Timed 0;
     POLL "gasnet_AMPoll" Test Sampled 0;
     BLOCKUNTIL "GASNET_BLOCKUNTIL" Wait Timed 0;
@@ -107,6 +114,11 @@ rows! {
     HSL_WITHIN "gex_HSL_Lock_in_handler" Handler Timed 0;
 }
 
+/// All atomics may store, since one routine is for all of them.
+const fn changes(class: Class) -> u16 {
+    if matches!(class, Class::Put | Class::Amo) { STORES } else { 0 }
+}
+
 /// `handlers! { numbers }`: a row for each.
 macro_rules! handlers {
     ($($number:literal)*) => {
@@ -117,6 +129,7 @@ macro_rules! handlers {
                 section: "GASNet-EX",
                 elem: 0,
                 timing: Timing::Sampled,
+                traits: 0,
             },
         )*];
     };

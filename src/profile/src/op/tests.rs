@@ -10,7 +10,7 @@ fn class_numbers_match_their_order() {
 }
 
 #[test]
-fn traits_follow_names_and_classes() {
+fn traits_follow_rows_and_classes() {
     let of = |name| traits(find(name).unwrap());
     assert_eq!(of("shmem_putmem"), TRANSFER | STORES);
     assert_eq!(of("shmem_getmem_nbi"), TRANSFER | (1 << TRANSFER_SHIFT) | NONBLOCKING);
@@ -25,8 +25,27 @@ fn traits_follow_names_and_classes() {
     assert_eq!((of("shmem_set_lock"), of("shmem_clear_lock")), (WAITS | FOR_OTHERS, FOR_OTHERS));
     let meets = TOGETHER | TIMED_IF_WAITS;
     assert_eq!((of("shmem_sync_all"), of("shmem_fence"), of("shmem_malloc")), (meets, 0, TOGETHER | ALLOCATES));
-    let makes = ["shmem_team_split_strided", "shmem_team_destroy", "shmemx_team_split_aset"].map(of);
-    assert_eq!((makes, of("shmemx_create_strided_aset")), ([TOGETHER; 3], 0));
+    let makes = ["shmem_team_split_strided", "shmem_team_destroy", "shmemx_team_split_aset", "shmemx_team_shrink"];
+    assert_eq!((makes.map(of), of("shmemx_create_strided_aset")), ([TOGETHER; 4], 0));
+    assert_eq!((of("shmemx_file_write_at_all"), of("shmemx_file_write_at")), (TOGETHER, 0));
+    assert_eq!((of("shmemx_req_wait") & BY_REQUEST, of("shmemx_file_read_at_all_nb")), (0, BY_REQUEST));
+    assert_eq!((of("shmemx_barrier_aset") & COMPLETES, of("shmemx_sync_aset") & COMPLETES), (COMPLETES, 0));
+}
+
+/// Rows of extensions say the same as those of the specification, which names follow: nobody looks at names.
+#[test]
+fn routines_of_one_kind_have_the_traits_of_their_kind() {
+    for (id, op) in (0..COUNT as u16).zip(OPS) {
+        let (name, traits) = (op.name(), traits(id));
+        let orders = matches!(op.class, Class::Put | Class::Get | Class::Amo | Class::Signal | Class::Order);
+        assert_eq!(traits & ON_CONTEXT != 0, orders && name.contains("_ctx_"), "{name}");
+        assert_eq!(traits & NONBLOCKING != 0, name.ends_with("_nbi"), "{name}");
+        assert_eq!(traits & BY_REQUEST != 0, name.ends_with("_nb"), "{name}");
+        let changes = matches!(op.class, Class::Put | Class::Amo | Class::Signal);
+        let reads = ["_fetch", "_fetch_nbi"].iter().any(|end| name.ends_with(end));
+        assert_eq!(traits & STORES != 0, changes && !reads, "{name}");
+        assert_eq!(recorded(id), traits & !BY_REQUEST, "{name}");
+    }
 }
 
 #[test]

@@ -77,8 +77,7 @@ pub(super) fn is_wait(op: &Op) -> bool {
 /// Whether a call of this routine changes one word of its peer that others may wait for.
 pub(super) fn is_update(op: &Op) -> bool {
     match op.class {
-        Class::Signal => !op.name().ends_with("signal_fetch"),
-        Class::Amo => !op.name().ends_with("_fetch") && !op.name().ends_with("_fetch_nbi"),
+        Class::Signal | Class::Amo => op::has(op.name(), op::STORES),
         Class::Put => op.name().ends_with("_p"),
         _ => false,
     }

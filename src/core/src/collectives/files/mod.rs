@@ -256,6 +256,11 @@ pub fn size(w: &'static World, handle: FileHandle, size: *mut i64) -> Result<i32
     Ok(0)
 }
 
+/// The team that has opened a file; `None`: it is not open.
+pub fn team(file: FileHandle) -> Option<Team> {
+    OPEN.get(file.0).map(|file| file.team)
+}
+
 /// Gives a file as many bytes.
 pub fn truncate(w: &'static World, handle: FileHandle, bytes: i64) -> Result<i32, Fault> {
     w.map.ready()?;

@@ -70,6 +70,16 @@ fn fetches_of_many_words_do_not_ask() {
     assert_eq!(Merged::from(&flags).pes[0].asks, 1_000_000);
 }
 
+/// Gets that return before they are complete are under way together, whoever completes them.
+#[test]
+fn gets_with_requests_do_not_come_one_after_another() {
+    let of = |name: &str| names(&profile(&[routine(name, Class::Get, 100_000, 8, 150 * MS)], 0.25));
+    assert_eq!(of("shmem_long_get"), ["small-gets"]);
+    for name in ["shmem_long_get_nbi", "shmemx_long_get_nb"] {
+        assert!(!of(name).contains(&"small-gets"), "{name}");
+    }
+}
+
 /// A lock that somebody made of swaps: it is set back far less often than it is tried.
 #[test]
 fn a_lock_of_swaps_is_polled() {

@@ -1,6 +1,7 @@
 //! Nonblocking operations, from issue to completion.
 
 use super::row::{Tables, View};
+use crate::op;
 use crate::merge::Merged;
 use crate::report::grid::{Cell, Column, Grid, Kind, column};
 use crate::size::Distance;
@@ -67,7 +68,7 @@ fn grid(profile: &Merged) -> Grid {
             about(overlap.into()),
         ]);
     }
-    let remote = profile.routines.iter().filter(|routine| routine.name.contains("_nbi"));
+    let remote = profile.routines.iter().filter(|routine| op::has(&routine.name, op::NONBLOCKING));
     if remote.map(|routine| routine.calls[Distance::Remote as usize]).sum::<u64>() == 0 && !grid.rows.is_empty() {
         grid.notes.push(
             "Within a host nonblocking operations are done when they are issued: nothing is left to overlap."

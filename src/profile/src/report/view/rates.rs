@@ -247,7 +247,7 @@ impl Unseen {
 
 /// What is issued now and moves later has no rate of its own: --view nbi.
 fn is_later(routine: &Routine, distance: u8, ways: &Ways<'_>) -> bool {
-    (distance == Distance::Remote as u8 || !ways.by_memory) && routine.name.contains("_nbi")
+    (distance == Distance::Remote as u8 || !ways.by_memory) && op::is_nonblocking(&routine.name)
 }
 
 fn line<'p, 'w>(

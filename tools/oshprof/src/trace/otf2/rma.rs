@@ -31,7 +31,7 @@ pub(super) fn transfer(op: &Op) -> Option<Transfer> {
         Class::Put => Some(Transfer::Put),
         Class::Get => Some(Transfer::Get),
         Class::Signal if op.name().contains("_put") => Some(Transfer::Put),
-        Class::Signal if op.name().ends_with("_fetch") => None,
+        Class::Signal if !op::has(op.name(), op::STORES) => None,
         Class::Signal | Class::Amo => Some(atomic(op.name())),
         _ => None,
     }

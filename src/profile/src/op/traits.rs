@@ -1,0 +1,117 @@
+//! What routines do, beyond their class and timing: bits, of which the recorder and reports ask some.
+//!
+//! Those that the generator writes (`generated/ops.rs`) follow from the row of the API table; the others from class and
+//! timing, here. No name is looked at: a routine that is added has the traits that its row says.
+
+#[cfg(feature = "write")]
+use super::lookup;
+use super::{COUNT, Class, MAX_OPS, TOTAL, Timing, row};
+
+/// Bit of [`TRAITS`]: puts, gets, atomics and signals, whose traffic is counted by peer. The two bits above say which.
+pub const TRANSFER: u16 = 1;
+/// Where [`TRAITS`] has the [`crate::segment::peers::Transfer`].
+pub const TRANSFER_SHIFT: u32 = 1;
+/// Bit of [`TRAITS`]: nonblocking, complete with the next quiet.
+pub const NONBLOCKING: u16 = 8;
+/// Bit of [`TRAITS`]: completes the nonblocking operations before it.
+pub const COMPLETES: u16 = 16;
+/// Bit of [`TRAITS`]: all PEs of a team call it together, and wait for each other in it.
+pub const TOGETHER: u16 = 32;
+
+/// Bit of [`TRAITS`]: takes a context.
+pub const ON_CONTEXT: u16 = 64;
+
+/// Bit of [`TRAITS`]: each call moves one element, so that its bytes follow from the calls and are not counted.
+pub const ONE_ELEMENT: u16 = 128;
+
+/// Bit of [`TRAITS`]: changes memory of the peer, for which that may wait.
+pub const STORES: u16 = 256;
+
+/// Bit of [`TRAITS`]: the word that it changes is a signal, whatever its payload.
+pub const SIGNALS: u16 = 512;
+
+/// Bit of [`TRAITS`]: waits until another PE does something, other than to come to a call of all.
+pub const WAITS: u16 = 1024;
+
+/// Bit of [`TRAITS`]: a barrier, a wait or a collective. A call that comes to wait is timed, one that does not is
+/// sampled.
+pub const TIMED_IF_WAITS: u16 = 2048;
+
+/// Bit of [`TRAITS`]: answers from local knowledge at once, so that nobody asks whether a thread is in it.
+pub const QUERIES: u16 = 4096;
+
+/// Bit of [`TRAITS`]: its bytes are memory that is asked for, and are not moved.
+pub const ALLOCATES: u16 = 8192;
+
+/// Bit of [`TRAITS`]: a wait or a lock, in which time is spent waiting for others.
+pub const FOR_OTHERS: u16 = 16384;
+
+/// Bit of [`TRAITS`]: complete when a request is that it gives. For reports: [`recorded`].
+pub const BY_REQUEST: u16 = 1 << 15;
+
+/// What an operation does. Not a static: for a given operation it is folded away.
+pub const TRAITS: [u16; MAX_OPS] = {
+    let mut traits = [0_u16; MAX_OPS];
+    let mut id = 0;
+    while id < TOTAL {
+        let op = row(id);
+        traits[id] = op.traits | of_class(op.class, op.timing, id < COUNT);
+        id += 1;
+    }
+    traits
+};
+
+/// Traits that follow from class and timing. Collectives and waits of GASNet-EX are no calls that wait for all: their
+/// events are waited for.
+const fn of_class(class: Class, timing: Timing, is_openshmem: bool) -> u16 {
+    let mut traits = match class {
+        Class::Put | Class::Signal | Class::Message => TRANSFER,
+        Class::Get => TRANSFER | (1 << TRANSFER_SHIFT),
+        Class::Amo => TRANSFER | (2 << TRANSFER_SHIFT),
+        Class::Barrier | Class::Collective if is_openshmem => TOGETHER,
+        Class::Memory if is_openshmem => TOGETHER | ALLOCATES,
+        Class::Wait if is_openshmem => WAITS,
+        Class::Query => QUERIES,
+        _ => 0,
+    };
+    if matches!(class, Class::Put | Class::Get | Class::Amo) && matches!(timing, Timing::Sampled) {
+        traits |= ONE_ELEMENT;
+    }
+    if class.is_for_others() {
+        traits |= FOR_OTHERS;
+    }
+    let meets = is_openshmem && matches!(class, Class::Barrier | Class::Collective);
+    if (meets || matches!(class, Class::Wait)) && matches!(timing, Timing::Timed) {
+        traits |= TIMED_IF_WAITS;
+    }
+    traits
+}
+
+/// Traits of an operation. Ids beyond the table wrap around.
+#[inline(always)]
+pub const fn traits(op: u16) -> u16 {
+    TRAITS[op as usize & (MAX_OPS - 1)]
+}
+
+/// Those of them that the recorder asks for: routines in which they are the same share its code.
+pub const fn recorded(op: u16) -> u16 {
+    traits(op) & !BY_REQUEST
+}
+
+/// Whether the routine of this name has one of these traits.
+#[cfg(feature = "write")]
+pub fn has(name: &str, of: u16) -> bool {
+    lookup(name).is_some_and(|op| traits(op) & of != 0)
+}
+
+/// Whether all PEs of a team call the routine of this name together, and wait for each other in it.
+#[cfg(feature = "write")]
+pub fn meets(name: &str) -> bool {
+    has(name, TOGETHER)
+}
+
+/// Whether the routine of this name returns before what it begins is complete.
+#[cfg(feature = "write")]
+pub fn is_nonblocking(name: &str) -> bool {
+    has(name, NONBLOCKING | BY_REQUEST)
+}
