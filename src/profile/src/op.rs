@@ -410,6 +410,12 @@ pub fn lookup(name: &str) -> Option<u16> {
     ids.get(name).copied()
 }
 
+/// As [`find`]: where no profile is written or read, few ask.
+#[cfg(not(feature = "write"))]
+pub fn lookup(name: &str) -> Option<u16> {
+    find(name)
+}
+
 /// The class of the routine with this C name.
 #[cfg(feature = "write")]
 pub fn class_of(name: &str) -> Option<Class> {

@@ -3,9 +3,7 @@
 //! Those that the generator writes (`generated/ops.rs`) follow from the row of the API table; the others from class and
 //! timing, here. No name is looked at: a routine that is added has the traits that its row says.
 
-#[cfg(feature = "write")]
-use super::lookup;
-use super::{COUNT, Class, MAX_OPS, TOTAL, Timing, row};
+use super::{COUNT, Class, MAX_OPS, TOTAL, Timing, lookup, row};
 
 /// Bit of [`TRAITS`]: puts, gets, atomics and signals, whose traffic is counted by peer. The two bits above say which.
 pub const TRANSFER: u16 = 1;
@@ -99,19 +97,16 @@ pub const fn recorded(op: u16) -> u16 {
 }
 
 /// Whether the routine of this name has one of these traits.
-#[cfg(feature = "write")]
 pub fn has(name: &str, of: u16) -> bool {
     lookup(name).is_some_and(|op| traits(op) & of != 0)
 }
 
 /// Whether all PEs of a team call the routine of this name together, and wait for each other in it.
-#[cfg(feature = "write")]
 pub fn meets(name: &str) -> bool {
     has(name, TOGETHER)
 }
 
 /// Whether the routine of this name returns before what it begins is complete.
-#[cfg(feature = "write")]
 pub fn is_nonblocking(name: &str) -> bool {
     has(name, NONBLOCKING | BY_REQUEST)
 }

@@ -1,8 +1,8 @@
 //! Nonblocking operations, from issue to completion.
 
 use super::row::{Tables, View};
-use crate::op;
 use crate::merge::Merged;
+use crate::op;
 use crate::report::grid::{Cell, Column, Grid, Kind, column};
 use crate::size::Distance;
 
