@@ -177,3 +177,47 @@ fn oshcxx_compiles_cpp() {
     Job::new(tree::tool("oshc++")).args(["a.cc", "-o", "a"]).directory(&folder).run().expect_code(0);
     assert_eq!(run(&folder.join("a")).stdout, "2\n2\n");
 }
+    // By its other name it has the version of the specification.
+    for (asked, code) in [("openshmem >= 1.4", 0), ("openshmem = 1.6", 0), ("openshmem >= 1.7", 1), ("pellucid < 1", 0)]
+    {
+        pkg_config().args(["--exists", asked]).run().expect_code(code);
+    }
+    let version = pkg_config().args(["--modversion", "pellucid"]).run().expect_code(0).stdout;
+    assert_eq!(version.trim(), env!("CARGO_PKG_VERSION"));
+}
+
+/// Static programs of both kinds, as docs/install.md has them.
+#[test]
+fn pkg_config_has_what_static_programs_need() {
+    let path = tree::prefix().join("lib/pkgconfig");
+    let folder = tree::fresh("wrapper-pkg-config-static");
+    for (kind, asked) in [("-static", "--libs"), ("-static-pie", "--libs-only-L --libs-only-l")] {
+        for library in ["openshmem", "gasnet-pellucid-par"] {
+            let line = format!(
+                "pkg-config --cflags {library} >options && pkg-config --static {asked} {library} >>options && \
+                 cc {kind} -fPIE \"$0\" $(cat options) -o {library}{kind}"
+            );
+            let job = Job::new("sh").args(["-c", &line]).arg(source("whole.c")).directory(&folder);
+            job.env("PKG_CONFIG_PATH", &path.to_string_lossy()).run().expect_code(0);
+            run(&folder.join(format!("{library}{kind}")));
+        }
+    }
+}
+
+/// Names of Open MPI's that are not there are macros, as docs/coming-from.md has it.
+#[test]
+fn old_names_of_queries_by_macros() {
+    let folder = tree::fresh("wrapper-old-names");
+    let text = "#include <shmem.h>\n#include <stdio.h>\nint my_pe(void);\nint main(void) {\n    start_pes(0);\n\
+                printf(\"%d of %d\\n\", my_pe(), num_pes());\n    shmem_finalize();\n}\n";
+    std::fs::write(folder.join("a.c"), text).expect("can be written");
+    let page = std::fs::read_to_string(tree::workspace().join("docs/coming-from.md")).expect("the page");
+    let row = page.lines().find(|line| line.contains("`num_pes()` in C")).expect("a row");
+    let options = row.split("`oshcc ").nth(1).and_then(|rest| rest.split('`').next()).expect("options");
+    oshcc()
+        .args(options.split(' '))
+        .args(["-Wno-deprecated-declarations", "a.c"])
+        .directory(&folder)
+        .run()
+        .expect_code(0);
+    run(&folder.join("a.out")).expect_text(&["0 of 2", "1 of 2"]);
