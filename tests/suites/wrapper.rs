@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use harness::run::{Job, Outcome};
-use harness::{system, tree};
+use harness::{hosts, system, tree};
 
 fn source(name: &str) -> PathBuf {
     tree::package().join("programs/wrapper").join(name)
@@ -120,6 +120,37 @@ fn cc_and_cxx_choose_the_compiler() {
     oshcc().args(["a.c"]).env("CC", "/no/such/compiler").run().expect_failure().expect_text(&["/no/such/compiler"]);
 }
 
+/// `CC` may name this wrapper by another name, or a script that runs it, and so may the default compiler be one.
+#[test]
+fn a_compiler_that_is_the_wrapper_does_not_run_for_ever() {
+    let folder = tree::fresh("wrapper-itself");
+    let script = |name: &str, tool: &str| {
+        let text = format!("#!/bin/sh\nexec '{}' \"$@\"\n", tree::tool(tool).display());
+        hosts::write_script(&folder.join(name), &text);
+    };
+    std::os::unix::fs::symlink(tree::tool("oshcc"), folder.join("shmemcc")).expect("a link");
+    script("my-cc", "oshcc");
+    script("my-fortran", "oshfort");
+    let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap_or_default());
+    let with = |job: Job, variable: &str, name: &str| job.env("PATH", &path).env(variable, name).directory(&folder);
+    for name in ["shmemcc", "my-cc", "./my-cc -O1"] {
+        let outcome = with(oshcc(), "CC", name).arg(source("whole.c")).args(["-o", "whole"]).limit(60).run();
+        assert_eq!(outcome.expect_code(0).stderr, "", "{name}");
+        run(&folder.join("whole"));
+    }
+    if system::find(&["gfortran"]).is_some() {
+        std::fs::write(folder.join("a.f90"), "use shmem_c\ncall shmem_init()\nend\n").expect("can be written");
+        let job = with(Job::new(tree::tool("oshfort")), "FC", "my-fortran");
+        job.args(["-c", "a.f90"]).limit(60).run().expect_code(0);
+    }
+    // What stands for the compiler of the system runs the wrapper, too.
+    script("cc", "oshcc");
+    for name in ["", "my-cc", "oshcc"] {
+        let outcome = with(oshcc(), "CC", name).arg(source("whole.c")).limit(60).run().expect_code(1);
+        outcome.expect_text(&["oshcc: the compiler \"cc\" runs this wrapper itself: set CC to another"]);
+    }
+}
+
 #[test]
 fn the_program_finds_its_library_without_help() {
     let folder = tree::fresh("wrapper-rpath");
@@ -163,20 +194,6 @@ fn pkg_config_knows_the_library() {
             .expect_code(0);
         run(&folder.join(name));
     }
-}
-
-#[test]
-fn oshcxx_compiles_cpp() {
-    let folder = tree::fresh("wrapper-cpp");
-    std::fs::write(
-        folder.join("a.cc"),
-        "#include <shmem.h>\n#include <iostream>\n\
-         int main() { shmem_init(); std::cout << shmem_n_pes() << std::endl; shmem_finalize(); }\n",
-    )
-    .expect("can be written");
-    Job::new(tree::tool("oshc++")).args(["a.cc", "-o", "a"]).directory(&folder).run().expect_code(0);
-    assert_eq!(run(&folder.join("a")).stdout, "2\n2\n");
-}
     // By its other name it has the version of the specification.
     for (asked, code) in [("openshmem >= 1.4", 0), ("openshmem = 1.6", 0), ("openshmem >= 1.7", 1), ("pellucid < 1", 0)]
     {
@@ -221,3 +238,17 @@ fn old_names_of_queries_by_macros() {
         .run()
         .expect_code(0);
     run(&folder.join("a.out")).expect_text(&["0 of 2", "1 of 2"]);
+}
+
+#[test]
+fn oshcxx_compiles_cpp() {
+    let folder = tree::fresh("wrapper-cpp");
+    std::fs::write(
+        folder.join("a.cc"),
+        "#include <shmem.h>\n#include <iostream>\n\
+         int main() { shmem_init(); std::cout << shmem_n_pes() << std::endl; shmem_finalize(); }\n",
+    )
+    .expect("can be written");
+    Job::new(tree::tool("oshc++")).args(["a.cc", "-o", "a"]).directory(&folder).run().expect_code(0);
+    assert_eq!(run(&folder.join("a")).stdout, "2\n2\n");
+}
