@@ -108,3 +108,38 @@ fn the_rust_package() {
         Job::oshrun(3).arg(&whole).arg("20000").run().expect_code(0).expect_text(&["sort: OK, 60000 keys on 3 PEs"]);
     }
 }
+
+/// A package of its own, with the build script of docs/rust.md: programs that load the library find it, and those that
+/// are static start.
+#[test]
+fn a_rust_package_outside_of_the_workspace() {
+    let folder = tree::fresh("rust-outside");
+    let page = std::fs::read_to_string(tree::workspace().join("docs/rust.md")).expect("the page");
+    let script = page.split("```").find(|block| block.contains("fn main() {\n") && block.contains("DEP_SMA_LIB"));
+    let script = script.and_then(|block| block.strip_prefix("rust\n")).expect("a build script");
+    let package = tree::workspace().join("src/rust").canonicalize().expect("the package");
+    let manifest = format!(
+        "[package]\nname = \"outside\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[workspace]\n[dependencies]\n\
+         pellucid = {{ path = \"{}\" }}\n",
+        package.display()
+    );
+    let program = "fn main() {\n    println!(\"PE {}\", pellucid::init().unwrap().world().rank());\n}\n";
+    std::fs::create_dir_all(folder.join("src")).expect("a folder");
+    for (name, text) in [("Cargo.toml", manifest.as_str()), ("build.rs", script), ("src/main.rs", program)] {
+        std::fs::write(folder.join(name), text).expect("target/tests can be written");
+    }
+    let triple = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
+    let build = |prefix: &str, flags: &str| {
+        let cargo = Job::new(PathBuf::from(std::env::var("CARGO").unwrap_or_else(|_| "cargo".into())));
+        let cargo = cargo.args(["build", "--quiet", "--offline", "--target", &triple]).env("RUSTFLAGS", flags);
+        let cargo = cargo.env("PELLUCID_PREFIX", prefix).env("CARGO_TARGET_DIR", &folder.join("to").to_string_lossy());
+        cargo.directory(&folder).limit(300).run()
+    };
+    let prefix = tree::prefix().to_string_lossy().into_owned();
+    for flags in ["", "-Ctarget-feature=+crt-static"] {
+        build(&prefix, flags).expect_code(0);
+        let binary = folder.join("to").join(&triple).join("debug/outside");
+        Job::oshrun(2).arg(&binary).run().expect_code(0).expect_text(&["PE 0\n", "PE 1\n"]);
+    }
+    build("some/prefix", "").expect_failure().expect_text(&["PELLUCID_PREFIX=some/prefix: an absolute path"]);
+}

@@ -317,6 +317,16 @@ fn an_installation_has_modes_and_files_of_its_own() {
          [[ $(cat to/p/include/own.h to/p/lib/libsma.so.1 to/p/lib/libsma.so) == $'own\\none\\ntwo' ]]; \
          [[ $(stat -c %a to/p/lib/pellucid/own) == 2770 ]]",
     );
+    // By the list, all of it can be removed: itself, and what is kept for older programs. Another GASNet's files stay.
+    shell(
+        "mkdir to/p/include/smp-conduit; echo pellucid >to/p/include/smp-conduit/smp-seq.mak; \
+         echo own >to/p/include/gasnet.h; ln -s libgasnet-pellucid-seq.so to/p/lib/libgasnet-smp-seq.so; \
+         printf '%s\\n' include/smp-conduit/smp-seq.mak include/gasnet.h lib/libgasnet-smp-seq.so \
+         >>to/p/share/pellucid/installed-files; \"$0\" tree to/p; [[ ! -e to/p/include/smp-conduit ]]; \
+         [[ ! -L to/p/lib/libgasnet-smp-seq.so && $(cat to/p/include/gasnet.h) == own ]]; \
+         cd to/p; xargs rm <share/pellucid/installed-files",
+    );
+    assert_eq!(shell("cd to/p; find . ! -type d | sort"), "./include/gasnet.h\n./include/own.h\n");
 }
 
 #[test]

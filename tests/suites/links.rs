@@ -329,6 +329,25 @@ fn the_library_may_be_opened_at_run_time() {
     }
 }
 
+/// A library that the static one is part of is closed: what runs at the end of the process is there still.
+#[test]
+fn a_plugin_with_the_library_in_it_may_be_closed() {
+    let include = format!("-I{}", tree::prefix().join("include").display());
+    let archive = tree::library("libsma.a").to_string_lossy().into_owned();
+    let compile = |name: &str, options: &[&str]| {
+        let to = tree::scratch("links").join(name);
+        let cc = Job::new("cc").args(["-O1", "-Wall", "-Wextra"]).arg(tree::package().join("programs/links/plugin.c"));
+        cc.args(options).arg("-o").arg(&to).run().expect_code(0);
+        to
+    };
+    let plugin = compile("plugin.so", &["-DLIBRARY", "-shared", "-fPIC", &include, &archive, "-lm"]);
+    let program = compile("plugin", &["-ldl"]);
+    for pes in [1, 2, 3] {
+        Job::oshrun(pes).arg(&program).arg(&plugin).run().expect_code(0).expect_text(&["worked"]);
+    }
+    Job::new(&program).arg(&plugin).run().expect_code(0).expect_text(&["worked"]);
+}
+
 #[test]
 fn unusual_surroundings() {
     let binary = Build::program("links/symmetry.c").named("symmetry-default").build();

@@ -58,7 +58,8 @@ fn the_debian_package() {
     let dpkg = || Job::new("dpkg-deb").limit(120);
     let field = |name: &str| dpkg().arg("-f").arg(&file).arg(name).run().expect_code(0).stdout.trim().to_owned();
     assert_eq!((field("Package").as_str(), field("Version").as_str()), ("pellucid", version()));
-    assert!(field("Depends").starts_with("libc6 (>= 2."), "{}", field("Depends"));
+    let depends = field("Depends");
+    assert!(depends.starts_with("libc6 (>= 2.") && depends.ends_with("), libgcc-s1"), "{depends}");
     // Others' files stay as they are: all is in one folder, and belongs to root.
     let list = dpkg().arg("-c").arg(&file).run().expect_code(0).stdout;
     for line in list.lines() {
@@ -120,6 +121,25 @@ fn what_is_asked_for(cmake: &Path) {
         asks(&format!("{words} REQUIRED")).expect_code(1).expect_text(&["version: 1.6"]);
     }
     asks("REQUIRED COMPONENTS C nonsense").expect_code(1).expect_text(&["no component nonsense"]);
+}
+
+/// What the library needs is no target of the project's.
+#[test]
+fn a_static_library_beside_a_target_called_m() {
+    let Some(cmake) = system::find(&["cmake"]) else { return println!("not tested: cmake is not installed") };
+    let folder = tree::fresh("packages-m");
+    let project = "cmake_minimum_required(VERSION 3.16)\nproject(asks C)\nfind_package(OpenSHMEM REQUIRED)\n\
+                   add_executable(m m.c)\nadd_executable(prog prog.c)\n\
+                   target_link_libraries(prog PRIVATE OpenSHMEM::static)\n";
+    let program = "#include <shmem.h>\nint main(void) { shmem_init(); shmem_finalize(); return 0; }\n";
+    for (name, text) in [("CMakeLists.txt", project), ("m.c", "int main(void) { return 1; }\n"), ("prog.c", program)] {
+        std::fs::write(folder.join(name), text).expect("a file of the project");
+    }
+    let run = || Job::new(&cmake).directory(&folder).limit(120);
+    let prefix = format!("-DCMAKE_PREFIX_PATH={}", tree::prefix().display());
+    run().args(["-S", ".", "-B", "build", &prefix]).run().expect_code(0);
+    run().args(["--build", "build"]).run().expect_code(0);
+    Job::oshrun(2).arg(folder.join("build/prog")).run().expect_code(0);
 }
 
 /// An old program: Cray pointers, and one routine for buffers of several types.

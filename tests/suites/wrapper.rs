@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use harness::run::{Job, Outcome};
-use harness::{system, tree};
+use harness::{hosts, system, tree};
 
 fn source(name: &str) -> PathBuf {
     tree::package().join("programs/wrapper").join(name)
@@ -120,6 +120,37 @@ fn cc_and_cxx_choose_the_compiler() {
     oshcc().args(["a.c"]).env("CC", "/no/such/compiler").run().expect_failure().expect_text(&["/no/such/compiler"]);
 }
 
+/// `CC` may name this wrapper by another name, or a script that runs it, and so may the default compiler be one.
+#[test]
+fn a_compiler_that_is_the_wrapper_does_not_run_for_ever() {
+    let folder = tree::fresh("wrapper-itself");
+    let script = |name: &str, tool: &str| {
+        let text = format!("#!/bin/sh\nexec '{}' \"$@\"\n", tree::tool(tool).display());
+        hosts::write_script(&folder.join(name), &text);
+    };
+    std::os::unix::fs::symlink(tree::tool("oshcc"), folder.join("shmemcc")).expect("a link");
+    script("my-cc", "oshcc");
+    script("my-fortran", "oshfort");
+    let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap_or_default());
+    let with = |job: Job, variable: &str, name: &str| job.env("PATH", &path).env(variable, name).directory(&folder);
+    for name in ["shmemcc", "my-cc", "./my-cc -O1"] {
+        let outcome = with(oshcc(), "CC", name).arg(source("whole.c")).args(["-o", "whole"]).limit(60).run();
+        assert_eq!(outcome.expect_code(0).stderr, "", "{name}");
+        run(&folder.join("whole"));
+    }
+    if system::find(&["gfortran"]).is_some() {
+        std::fs::write(folder.join("a.f90"), "use shmem_c\ncall shmem_init()\nend\n").expect("can be written");
+        let job = with(Job::new(tree::tool("oshfort")), "FC", "my-fortran");
+        job.args(["-c", "a.f90"]).limit(60).run().expect_code(0);
+    }
+    // What stands for the compiler of the system runs the wrapper, too.
+    script("cc", "oshcc");
+    for name in ["", "my-cc", "oshcc"] {
+        let outcome = with(oshcc(), "CC", name).arg(source("whole.c")).limit(60).run().expect_code(1);
+        outcome.expect_text(&["oshcc: the compiler \"cc\" runs this wrapper itself: set CC to another"]);
+    }
+}
+
 #[test]
 fn the_program_finds_its_library_without_help() {
     let folder = tree::fresh("wrapper-rpath");
@@ -163,6 +194,50 @@ fn pkg_config_knows_the_library() {
             .expect_code(0);
         run(&folder.join(name));
     }
+    // By its other name it has the version of the specification.
+    for (asked, code) in [("openshmem >= 1.4", 0), ("openshmem = 1.6", 0), ("openshmem >= 1.7", 1), ("pellucid < 1", 0)]
+    {
+        pkg_config().args(["--exists", asked]).run().expect_code(code);
+    }
+    let version = pkg_config().args(["--modversion", "pellucid"]).run().expect_code(0).stdout;
+    assert_eq!(version.trim(), env!("CARGO_PKG_VERSION"));
+}
+
+/// Static programs of both kinds, as docs/install.md has them.
+#[test]
+fn pkg_config_has_what_static_programs_need() {
+    let path = tree::prefix().join("lib/pkgconfig");
+    let folder = tree::fresh("wrapper-pkg-config-static");
+    for (kind, asked) in [("-static", "--libs"), ("-static-pie", "--libs-only-L --libs-only-l")] {
+        for library in ["openshmem", "gasnet-pellucid-par"] {
+            let line = format!(
+                "pkg-config --cflags {library} >options && pkg-config --static {asked} {library} >>options && \
+                 cc {kind} -fPIE \"$0\" $(cat options) -o {library}{kind}"
+            );
+            let job = Job::new("sh").args(["-c", &line]).arg(source("whole.c")).directory(&folder);
+            job.env("PKG_CONFIG_PATH", &path.to_string_lossy()).run().expect_code(0);
+            run(&folder.join(format!("{library}{kind}")));
+        }
+    }
+}
+
+/// Names of Open MPI's that are not there are macros, as docs/coming-from.md has it.
+#[test]
+fn old_names_of_queries_by_macros() {
+    let folder = tree::fresh("wrapper-old-names");
+    let text = "#include <shmem.h>\n#include <stdio.h>\nint my_pe(void);\nint main(void) {\n    start_pes(0);\n\
+                printf(\"%d of %d\\n\", my_pe(), num_pes());\n    shmem_finalize();\n}\n";
+    std::fs::write(folder.join("a.c"), text).expect("can be written");
+    let page = std::fs::read_to_string(tree::workspace().join("docs/coming-from.md")).expect("the page");
+    let row = page.lines().find(|line| line.contains("`num_pes()` in C")).expect("a row");
+    let options = row.split("`oshcc ").nth(1).and_then(|rest| rest.split('`').next()).expect("options");
+    oshcc()
+        .args(options.split(' '))
+        .args(["-Wno-deprecated-declarations", "a.c"])
+        .directory(&folder)
+        .run()
+        .expect_code(0);
+    run(&folder.join("a.out")).expect_text(&["0 of 2", "1 of 2"]);
 }
 
 #[test]

@@ -1,10 +1,11 @@
 //! What Fortran needs beyond headers and library: options for old programs, and module files, which are of one
 //! compiler.
 
+use crate::language::Compiler;
 use crate::tree::Tree;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 /// The compiler, as far as it matters here.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,14 +19,10 @@ pub struct Toolchain {
 impl Toolchain {
     /// What the compiler says of itself. One that cannot be run is said to be no gfortran: the run proper names the
     /// error.
-    pub fn of(compiler: &[OsString]) -> Self {
-        let program = PathBuf::from(&compiler[0]);
-        let asked = Command::new(&program)
-            .args(&compiler[1..])
-            .arg("--version")
-            .stdin(Stdio::null())
-            .stderr(Stdio::null())
-            .output();
+    pub fn of(compiler: &Compiler) -> Self {
+        let program = PathBuf::from(&compiler.words[0]);
+        let mut version_of = compiler.command(&compiler.words);
+        let asked = version_of.arg("--version").stdin(Stdio::null()).stderr(Stdio::null()).output();
         let text = asked.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
         match version(&text) {
             Some(major) => Self { gfortran: Some(major), name: format!("gfortran-{major}") },
@@ -105,14 +102,17 @@ fn source(file: &OsString) -> Option<String> {
 
 /// Whether an argument is a source file that uses one of the modules.
 fn uses_module(file: &OsString) -> bool {
-    source(file).is_some_and(|text| {
-        text.lines().any(|line| {
-            let Some(rest) = line.trim_start().strip_prefix("use") else { return false };
-            let after = rest.trim_start_matches([' ', ',', ':']);
-            let after = after.strip_prefix("non_intrinsic").unwrap_or(after).trim_start_matches([' ', ':']);
-            let name = after.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next();
-            after.len() < rest.len() && matches!(name, Some("shmem" | "shmem_c"))
-        })
+    source(file).is_some_and(|text| uses(&text, &["shmem", "shmem_c"]))
+}
+
+/// Whether a source in small letters uses one of the modules of these names.
+fn uses(text: &str, modules: &[&str]) -> bool {
+    text.lines().any(|line| {
+        let Some(rest) = line.trim_start().strip_prefix("use") else { return false };
+        let after = rest.trim_start_matches([' ', ',', ':']);
+        let after = after.strip_prefix("non_intrinsic").unwrap_or(after).trim_start_matches([' ', ':']);
+        let name = after.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next();
+        after.len() < rest.len() && name.is_some_and(|name| modules.contains(&name))
     })
 }
 
@@ -142,25 +142,44 @@ const KINDS: &[(&str, &str)] = &[
     ("-r16", "REAL"),
 ];
 
-/// A sentence for each option by which a source that uses the library hands it data of another size; nothing else
-/// tells.
+/// Options by which a call has the very name of a routine of C.
+const BARE_NAMES: &[&str] = &["-fno-underscoring", "-Mnounderscoring"];
+
+/// A sentence for each option by which a source that uses the library hands it data of another size, or addresses where
+/// a routine of C takes values; nothing else tells.
 pub fn warnings(args: &[OsString]) -> Vec<String> {
-    let options: Vec<_> = KINDS.iter().filter(|(option, _)| args.iter().any(|arg| arg == option)).collect();
-    if options.is_empty() || !args.iter().filter_map(source).any(|text| text.contains("shmem")) {
+    let has = |option: &str| args.iter().any(|arg| arg == option);
+    let kinds: Vec<_> = KINDS.iter().filter(|(option, _)| has(option)).collect();
+    let bare: Vec<_> = BARE_NAMES.iter().filter(|option| has(option)).collect();
+    if kinds.is_empty() && bare.is_empty() {
         return Vec::new();
     }
-    let sentence = |(option, kind): &&(&str, &str)| {
-        let (routine, other) = match *kind {
-            "INTEGER" => ("shmem_integer_put", "shmem_put64; results that are INTEGER have to be INTEGER*4"),
-            _ if option.ends_with('8') => ("shmem_real_put", "shmem_real8_put"),
-            _ => ("shmem_real_put", "shmem_put128"),
-        };
-        format!(
-            "{option}: {kind} has 4 bytes in the library, so {routine} and its kin move a part of such data only; \
-             use routines that have the size in their name, such as {other} (docs/fortran.md)"
-        )
+    let sources: Vec<_> = args.iter().filter_map(source).filter(|text| text.contains("shmem")).collect();
+    let mut sentences = if sources.is_empty() { Vec::new() } else { kinds.into_iter().map(of_kinds).collect() };
+    // Interfaces of C are right by any name.
+    if sources.iter().any(|text| !uses(text, &["shmem_c"])) {
+        sentences.extend(bare.into_iter().map(of_bare_names));
+    }
+    sentences
+}
+
+fn of_bare_names(option: &&str) -> String {
+    format!(
+        "{option}: routines of Fortran that C has by the same name, such as shmem_put64, are those of C then, which \
+         take addresses for values; leave it out, or `use shmem_c` (docs/fortran.md)"
+    )
+}
+
+fn of_kinds((option, kind): &(&str, &str)) -> String {
+    let (routine, other) = match *kind {
+        "INTEGER" => ("shmem_integer_put", "shmem_put64; results that are INTEGER have to be INTEGER*4"),
+        _ if option.ends_with('8') => ("shmem_real_put", "shmem_real8_put"),
+        _ => ("shmem_real_put", "shmem_put128"),
     };
-    options.iter().map(sentence).collect()
+    format!(
+        "{option}: {kind} has 4 bytes in the library, so {routine} and its kin move a part of such data only; use \
+         routines that have the size in their name, such as {other} (docs/fortran.md)"
+    )
 }
 
 /// Whether a source file is of C, which is compiled without the options of Fortran.
@@ -171,6 +190,7 @@ pub fn is_c(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::process::Command;
 
     #[test]
     fn versions() {
@@ -235,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn other_sizes_of_integer_and_real_are_warned_of() {
+    fn options_that_change_what_the_library_gets_are_warned_of() {
         let folder = std::env::temp_dir().join(format!("oshcc-kinds-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let (with, without) = (folder.join("with.F"), folder.join("without.f90"));
@@ -251,6 +271,17 @@ mod tests {
         }
         assert_eq!(of(&with, &["-fdefault-integer-8", "-fdefault-real-8"]).len(), 2);
         assert!(of(&with, &["-O2", "-fdefault-double-8"]).is_empty());
+        // The names of C's own routines: right with interfaces of C only.
+        for (text, is_told) in [
+            ("      INCLUDE 'SHMEM.FH'\n      END\n", true),
+            ("use shmem\nend\n", true),
+            ("use, non_intrinsic :: shmem_c\nend\n", false),
+            ("print *, 1\nend\n", false),
+        ] {
+            std::fs::write(&with, text).unwrap();
+            let told = of(&with, &["-fno-underscoring"]);
+            assert_eq!(told.iter().any(|told| told.contains("`use shmem_c`")), is_told, "{text}: {told:?}");
+        }
         std::fs::remove_dir_all(&folder).unwrap();
     }
 }

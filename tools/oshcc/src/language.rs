@@ -1,7 +1,9 @@
 //! C, C++ or Fortran, and which compiler stands behind the wrapper.
 
+use std::env;
 use std::ffi::{OsStr, OsString};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// The language whose compiler is wrapped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,6 +23,32 @@ pub struct Compiler {
     pub words: Vec<OsString>,
     /// Where they come from, for messages.
     pub origin: String,
+    /// What tells this wrapper that it runs below itself: the variable, and its value.
+    mark: (&'static str, &'static str),
+}
+
+/// How this wrapper was called, as far as its own mark in the environment tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Within {
+    /// Not by a compiler that it runs itself.
+    Nothing,
+    /// By the compiler that the variable names.
+    Named,
+    /// By the default compiler.
+    Default,
+}
+
+/// The values of the mark.
+const NAMED: &str = "named";
+const DEFAULT: &str = "default";
+
+impl Compiler {
+    /// What runs the compiler, or a command that begins with its words.
+    pub fn command(&self, words: &[OsString]) -> Command {
+        let mut command = Command::new(&words[0]);
+        command.args(&words[1..]).env(self.mark.0, self.mark.1);
+        command
+    }
 }
 
 impl Language {
@@ -62,36 +90,67 @@ impl Language {
         }
     }
 
-    /// The compiler: from `CC`, `CXX`, `SHMEM_FC` or `FC`, else the system's. Error: the variable cannot be read as
-    /// words.
-    pub fn compiler(self) -> Result<Compiler, String> {
-        let value = |variable: &&&str| std::env::var(variable).is_ok_and(|value| !value.trim().is_empty());
-        let variable = self.variables().iter().find(value).unwrap_or(&self.variables()[0]);
-        self.choose(variable, std::env::var(variable).ok().as_deref())
+    /// The variable in which the wrapper tells itself that it runs the compiler.
+    fn mark(self) -> &'static str {
+        match self {
+            Self::C => "PELLUCID_OSHCC_RUNS",
+            Self::Cxx => "PELLUCID_OSHCXX_RUNS",
+            Self::Fortran => "PELLUCID_OSHFORT_RUNS",
+        }
     }
 
-    fn choose(self, variable: &str, value: Option<&str>) -> Result<Compiler, String> {
-        let default = self.default();
+    /// The compiler: from `CC`, `CXX`, `SHMEM_FC` or `FC`, else the system's. Error: the variable cannot be read as
+    /// words, or the compiler runs this wrapper.
+    pub fn compiler(self) -> Result<Compiler, String> {
+        let value = |variable: &&&str| env::var(variable).is_ok_and(|value| !value.trim().is_empty());
+        let variable = self.variables().iter().find(value).unwrap_or(&self.variables()[0]);
+        let within = match env::var_os(self.mark()) {
+            None => Within::Nothing,
+            Some(value) if value == DEFAULT => Within::Default,
+            Some(_) => Within::Named,
+        };
+        self.choose(variable, env::var(variable).ok().as_deref(), within)
+    }
+
+    fn choose(self, variable: &str, value: Option<&str>, within: Within) -> Result<Compiler, String> {
         let words = match value {
             Some(value) => split(value).ok_or_else(|| format!("{variable}={value}: a quotation mark is not closed"))?,
             None => Vec::new(),
         };
-        if words.is_empty() {
-            let origin = format!("the default; set {variable} to use another");
-            return Ok(Compiler { words: vec![default.into()], origin });
-        }
         // `CC=oshcc make` exports the variable to this program as well.
-        if words.iter().any(|word| is_wrapper(word)) {
-            let origin = format!("the default, as {variable} names this wrapper itself");
-            return Ok(Compiler { words: vec![default.into()], origin });
+        let why = if words.is_empty() {
+            format!("the default; set {variable} to use another")
+        } else if words.iter().any(|word| is_wrapper(word)) {
+            format!("the default, as {variable} names this wrapper itself")
+        } else if within != Within::Nothing {
+            format!("the default, as what {variable} names runs this wrapper itself")
+        } else {
+            let words = words.into_iter().map(OsString::from).collect();
+            return Ok(Compiler { words, origin: format!("from {variable}"), mark: (self.mark(), NAMED) });
+        };
+        let default = self.default();
+        if within == Within::Default {
+            return Err(format!("the compiler {default:?} runs this wrapper itself: set {variable} to another"));
         }
-        Ok(Compiler { words: words.into_iter().map(OsString::from).collect(), origin: format!("from {variable}") })
+        Ok(Compiler { words: vec![default.into()], origin: why, mark: (self.mark(), DEFAULT) })
     }
 }
 
+/// Whether a word is this wrapper by its name, or by another one: a link to it.
 fn is_wrapper(word: &str) -> bool {
     let name = Path::new(word).file_name().unwrap_or_default();
+    let file = |path: PathBuf| path.canonicalize().ok();
     ["oshcc", "oshc++", "oshcxx", "oshCC", "oshfort"].iter().any(|wrapper| name == *wrapper)
+        || on_path(word).and_then(file).is_some_and(|found| env::current_exe().ok().and_then(file) == Some(found))
+}
+
+/// The file that is run by this name.
+fn on_path(word: &str) -> Option<PathBuf> {
+    if word.contains('/') {
+        return Some(word.into());
+    }
+    let folders = env::var_os("PATH")?;
+    env::split_paths(&folders).map(|folder| folder.join(word)).find(|path| path.is_file())
 }
 
 /// Splits at blanks; quotation marks and backslashes protect them as in a shell. `None`: a mark is not closed.
@@ -145,9 +204,35 @@ mod tests {
             (Some("oshcc"), vec!["cc"]),
             (Some("ccache /opt/bin/oshcc"), vec!["cc"]),
         ] {
-            assert_eq!(Language::C.choose("CC", value).unwrap().words, words, "{value:?}");
+            assert_eq!(Language::C.choose("CC", value, Within::Nothing).unwrap().words, words, "{value:?}");
         }
-        assert_eq!(Language::Cxx.choose("CXX", None).unwrap().words, ["c++"]);
-        assert!(Language::C.choose("CC", Some("gcc 'a")).unwrap_err().contains("CC=gcc 'a"));
+        assert_eq!(Language::Cxx.choose("CXX", None, Within::Nothing).unwrap().words, ["c++"]);
+        assert!(Language::C.choose("CC", Some("gcc 'a"), Within::Nothing).unwrap_err().contains("CC=gcc 'a"));
+    }
+
+    #[test]
+    fn a_compiler_that_is_this_wrapper_is_not_run() {
+        let folder = std::env::temp_dir().join(format!("oshcc-itself-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let (link, other) = (folder.join("shmemcc"), folder.join("other"));
+        std::os::unix::fs::symlink(env::current_exe().unwrap(), &link).unwrap();
+        std::fs::write(&other, "").unwrap();
+        for (name, expected) in [(&link, "cc"), (&other, other.to_str().unwrap())] {
+            let chosen = Language::C.choose("CC", name.to_str(), Within::Nothing).unwrap();
+            assert_eq!(chosen.words, [expected], "{}", chosen.origin);
+        }
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn a_script_that_runs_this_wrapper_is_run_once() {
+        let of = |within| Language::Fortran.choose("FC", Some("my-script -g"), within);
+        let first = of(Within::Nothing).unwrap();
+        assert_eq!((first.words.as_slice(), first.mark.1), (&["my-script".into(), "-g".into()][..], NAMED));
+        let second = of(Within::Named).unwrap();
+        assert_eq!((second.words.as_slice(), second.mark.1), (&["gfortran".into()][..], DEFAULT));
+        assert!(second.origin.contains("what FC names runs this wrapper"), "{}", second.origin);
+        let third = of(Within::Default).unwrap_err();
+        assert!(third.contains("\"gfortran\" runs this wrapper") && third.contains("FC"), "{third}");
     }
 }

@@ -31,7 +31,7 @@ use plan::{Request, With};
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{Command, exit};
+use std::process::exit;
 use tree::Tree;
 
 /// Exit status where the compiler cannot be run, as a shell has it.
@@ -73,7 +73,7 @@ fn run(language: Language, args: &[OsString]) -> Result<(), (i32, String)> {
             say(language, &format!("warning: {warning}"));
         }
     }
-    let toolchain = (language == Language::Fortran).then(|| Toolchain::of(&compiler.words));
+    let toolchain = (language == Language::Fortran).then(|| Toolchain::of(&compiler));
     let with = With { language, compiler: &compiler.words, toolchain: toolchain.as_ref(), tree: &tree };
     let command = match plan::plan(&with, args) {
         Request::Show(words) => return print(&(show::line(&words) + "\n")),
@@ -84,8 +84,7 @@ fn run(language: Language, args: &[OsString]) -> Result<(), (i32, String)> {
         }
         Request::Run(words) => words,
     };
-    let mut compile = Command::new(&command[0]);
-    compile.args(&command[1..]);
+    let mut compile = compiler.command(&command);
     let error = match toolchain.filter(|toolchain| !toolchain.has_modules(&tree)) {
         // Nothing to say: the compiler takes this process's place.
         None => compile.exec(),

@@ -33,7 +33,8 @@ if(NOT TARGET OpenSHMEM::OpenSHMEM)
   set_target_properties(OpenSHMEM::static PROPERTIES
     IMPORTED_LOCATION "${_openshmem_root}/lib/libsma.a"
     INTERFACE_INCLUDE_DIRECTORIES "${_openshmem_root}/include"
-    INTERFACE_LINK_LIBRARIES "m")
+    # As an option: a project may have a target of this name.
+    INTERFACE_LINK_LIBRARIES "-lm")
 endif()
 
 if(EXISTS "${_openshmem_root}/lib/libsmaf.so.1")

@@ -1,6 +1,8 @@
 //! The dynamic loader, where the process has one: libraries that only some jobs need are opened when a job needs them.
 #![allow(unsafe_code)]
 
+use super::elf::{self, Segment};
+use super::own_code;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 
 unsafe extern "C" {
@@ -36,12 +38,33 @@ pub unsafe fn symbol(handle: usize, name: &CStr) -> usize {
 
 /// The file that what lies at an address was loaded from.
 pub fn path_of(address: *const c_void) -> Option<String> {
+    name_of(address).map(|name| name.to_string_lossy().into_owned())
+}
+
+/// The loader's name of the object that an address is in. The string is as long there as the object is loaded.
+fn name_of<'a>(address: *const c_void) -> Option<&'a CStr> {
     // SAFETY: a zeroed result is valid: null pointers.
     let mut found: libc::Dl_info = unsafe { std::mem::zeroed() };
     // SAFETY: any address may be asked for; the result is ours to write.
     let known = unsafe { libc::dladdr(address, &raw mut found) } != 0 && !found.dli_fname.is_null();
     // SAFETY: a C string of the loader.
-    known.then(|| unsafe { CStr::from_ptr(found.dli_fname) }.to_string_lossy().into_owned())
+    known.then(|| unsafe { CStr::from_ptr(found.dli_fname) })
+}
+
+/// Keeps this code in the process until its end, also where what it was linked to is unloaded: a plugin that the static
+/// library is part of. Of `libsma.so.1` the linker says so (`-z nodelete` in ./x), and executables stay in any case.
+pub fn keep_this_code() {
+    let own = keep_this_code as *const c_void;
+    let of_executable = |part: &Segment| (part.addr..part.addr + part.memory).contains(&own.addr());
+    if own_code::section().is_empty() || elf::parts().iter().any(of_executable) || !is_linked() {
+        return;
+    }
+    let Some(name) = name_of(own) else { return };
+    // SAFETY: there is a loader, and no constructor runs, since the object is loaded already.
+    if unsafe { open(name, libc::RTLD_LAZY | libc::RTLD_NOLOAD | libc::RTLD_NODELETE) } == 0 {
+        // Else the program would read of this error where it asks for one of its own.
+        error();
+    }
 }
 
 /// `dlerror`: why the last call failed.

@@ -1,7 +1,7 @@
 //! This process.
 #![allow(unsafe_code)]
 
-use super::remains;
+use super::{library, remains};
 
 /// Its id.
 pub fn id() -> i32 {
@@ -123,6 +123,7 @@ pub fn at_exit(handler: extern "C" fn(i32, *mut libc::c_void)) {
     unsafe extern "C" {
         fn on_exit(f: extern "C" fn(i32, *mut libc::c_void), arg: *mut libc::c_void) -> i32;
     }
-    // SAFETY: the handler is a function of this library, which stays loaded (it is linked, or pinned by its users).
+    library::keep_this_code();
+    // SAFETY: the handler is a function of this library, which stays loaded.
     unsafe { on_exit(handler, std::ptr::null_mut()) };
 }
