@@ -21,21 +21,21 @@ pub struct Sparing(Mutex<(Option<Instant>, u64)>);
 impl Sparing {
     /// A line on standard error, unless there was one just before.
     pub fn complain(&self, what: impl Display) {
-        if let Some(others) = self.turn(Instant::now()) {
+        if let Some(others) = self.left_out(Instant::now()) {
             complain(format_args!("{what}{others}"));
         }
     }
 
     /// What is to be said of those that were left out; `None`: this one is, too.
-    fn turn(&self, now: Instant) -> Option<String> {
+    fn left_out(&self, now: Instant) -> Option<String> {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if state.0.is_some_and(|last| now.duration_since(last) < SILENCE) {
             state.1 += 1;
             return None;
         }
-        let left_out = std::mem::take(&mut state.1);
+        let others = std::mem::take(&mut state.1);
         state.0 = Some(now);
-        Some(if left_out > 0 { format!(" (and {left_out} more before)") } else { String::new() })
+        Some(if others > 0 { format!(" (and {others} more before)") } else { String::new() })
     }
 }
 
@@ -67,7 +67,7 @@ mod tests {
     #[test]
     fn what_anybody_can_cause_is_said_now_and_then() {
         let (sparing, begin) = (Sparing::default(), Instant::now());
-        let at = |seconds: u64| sparing.turn(begin + Duration::from_secs(seconds));
+        let at = |seconds: u64| sparing.left_out(begin + Duration::from_secs(seconds));
         assert_eq!(at(0).as_deref(), Some(""));
         assert_eq!([at(0), at(5), at(9)], [None, None, None]);
         assert_eq!(at(10).as_deref(), Some(" (and 3 more before)"));

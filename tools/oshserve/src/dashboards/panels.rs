@@ -138,7 +138,10 @@ const FLEET: Dashboard = Dashboard {
             ("Bytes moved, by job", "Puts, gets, atomics and collectives together."),
             (Shape::Areas, "Bps"),
             (12, 8),
-            &[query("sum by (@by) (rate(shmem_call_bytes_total{@series}[$__rate_interval]))", "{{job_id}}{{instance}}")],
+            &[query(
+                "sum by (@by) (rate(shmem_call_bytes_total{@series}[$__rate_interval]))",
+                "{{job_id}}{{instance}}",
+            )],
         ),
         panel(
             (
