@@ -5,6 +5,9 @@ use crate::op::{self, Class};
 use crate::size::DISTANCES;
 use crate::tables::{Cost, PeTables};
 
+/// Most PEs that a job is believed to have: reports keep some bytes for each, and a damaged number could be any.
+pub(crate) const MOST_PES: u32 = 1 << 24;
+
 /// The profile of a job.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Profile {

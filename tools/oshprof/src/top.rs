@@ -108,8 +108,7 @@ fn page_text(page: &Page) -> String {
     lines.push(String::new());
     lines.push(format!("{:>5} {:>8} {:<BAR$} {:>10} {:>10}  state", "PE", "pid", "", "heap", "most"));
     for pe in &page.pes {
-        let [computing, waiting, transferring] = view::bar(pe.shares, BAR);
-        let bar = "#".repeat(computing) + &".".repeat(waiting) + &"=".repeat(transferring);
+        let bar = view::bar(pe.shares, BAR).concat();
         let [heap, most] = [pe.heap, pe.heap_most].map(shown_bytes);
         lines.push(format!("{:>5} {:>8} {bar} {heap:>10} {most:>10}  {}", pe.pe, pe.pid, pe.state));
     }

@@ -23,10 +23,6 @@ pub fn receive(socket: BorrowedFd<'_>, bytes: &mut [u8]) -> io::Result<(usize, O
     // SAFETY: everything that the message points to lives until the call returns and is as long as said.
     let got = unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut message, libc::MSG_CMSG_CLOEXEC) };
     let got = usize::try_from(got).map_err(|_| io::Error::last_os_error())?;
-    if message.msg_flags & libc::MSG_CTRUNC != 0 {
-        // There was none left for what came.
-        return Err(io::Error::from_raw_os_error(libc::EMFILE));
-    }
     let mut first = None;
     // SAFETY: the kernel filled in the control buffer that `message` describes.
     let mut head = unsafe { libc::CMSG_FIRSTHDR(&raw const message) };
@@ -44,6 +40,11 @@ pub fn receive(socket: BorrowedFd<'_>, bytes: &mut [u8]) -> io::Result<(usize, O
             }
             head = libc::CMSG_NXTHDR(&raw const message, head);
         }
+    }
+    if message.msg_flags & libc::MSG_CTRUNC != 0 {
+        // There was none left for what came, or more came than anybody has reason to send. Those that did come are ours
+        // all the same, and are closed here.
+        return Err(io::Error::from_raw_os_error(libc::EMFILE));
     }
     Ok((got, first))
 }
@@ -235,5 +236,58 @@ impl Drop for Private {
     fn drop(&mut self) {
         // SAFETY: no pointers.
         unsafe { libc::umask(self.0) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+
+    use super::*;
+
+    /// Sends a byte with so many copies of a descriptor.
+    fn send(socket: &UnixStream, fd: &impl AsRawFd, copies: usize) {
+        let mut byte = 1_u8;
+        let mut part = libc::iovec { iov_base: (&raw mut byte).cast(), iov_len: 1 };
+        let mut control = [0_u64; 32];
+        // SAFETY: zeros are an empty message.
+        let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
+        (message.msg_iov, message.msg_iovlen) = (&raw mut part, 1);
+        message.msg_control = control.as_mut_ptr().cast();
+        let bytes = u32::try_from(copies * size_of::<i32>()).unwrap();
+        // SAFETY: the buffer has room for a head and as many descriptors as a test sends; all that the message points
+        // to lives until the call returns.
+        let sent = unsafe {
+            message.msg_controllen = libc::CMSG_SPACE(bytes) as usize;
+            assert!(message.msg_controllen <= size_of_val(&control));
+            let head = libc::CMSG_FIRSTHDR(&raw const message);
+            (*head).cmsg_level = libc::SOL_SOCKET;
+            (*head).cmsg_type = libc::SCM_RIGHTS;
+            (*head).cmsg_len = libc::CMSG_LEN(bytes) as usize;
+            for at in 0..copies {
+                libc::CMSG_DATA(head).cast::<i32>().add(at).write_unaligned(fd.as_raw_fd());
+            }
+            libc::sendmsg(socket.as_raw_fd(), &raw const message, 0)
+        };
+        assert_eq!(sent, 1);
+    }
+
+    /// Whoever sends more of them than there is room for does not have the others stay open.
+    #[test]
+    fn descriptors_that_are_not_wanted_are_closed() {
+        for (copies, is_error) in [(1, false), (3, false), (50, true)] {
+            let (mine, theirs) = UnixStream::pair().unwrap();
+            let (mut end, begin) = io::pipe().unwrap();
+            send(&theirs, &begin, copies);
+            drop((begin, theirs));
+            let received = receive(mine.as_fd(), &mut [0; 8]);
+            assert_eq!(received.as_ref().err().and_then(io::Error::raw_os_error).is_some(), is_error, "{copies}");
+            drop(received);
+            // The end of a pipe that somebody can still write to does not come.
+            let mut asked = libc::pollfd { fd: end.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+            // SAFETY: one entry, which lives until the call returns.
+            assert_eq!(unsafe { libc::poll(&raw mut asked, 1, 0) }, 1, "{copies}: some of them are open");
+            assert_eq!(end.read(&mut [0; 1]).unwrap(), 0);
+        }
     }
 }

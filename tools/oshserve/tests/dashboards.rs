@@ -51,6 +51,9 @@ fn dashboards_follow_the_rules() {
             let choices = (&variable["multi"], &variable["allValue"], &variable["refresh"]);
             assert!(name == "datasource" || choices == (&true.into(), &".+".into(), &2.into()), "{variable}");
         }
+        // All jobs are also those whose series do not say which they are.
+        let job = variables.iter().find(|variable| variable["name"] == "job_id");
+        assert!(job.is_none_or(|job| job["allValue"] == ".*"), "{}", of.name);
         let mut places: Vec<[i64; 4]> = Vec::new();
         for panel in made["panels"].as_array().unwrap() {
             let title = panel["title"].as_str().unwrap();
@@ -77,6 +80,19 @@ fn dashboards_follow_the_rules() {
                 assert!(bare == 0 || ranges >= bare, "{expression}");
             }
         }
+    }
+}
+
+/// Sums by job are also those of hosts whose series do not say of which job they are.
+#[test]
+fn queries_know_both_kinds_of_labels() {
+    for query in DASHBOARDS.iter().flat_map(|of| of.panels).flat_map(|panel| panel.queries) {
+        let expression = expression(query);
+        assert!(!expression.contains('@'), "{expression}");
+        let by_job = expression.matches("job_id!=\"\"").count();
+        assert_eq!(by_job, expression.matches("job_id=\"\"").count() * usize::from(by_job > 0), "{expression}");
+        let is_by_both = expression.contains("by (job_id, instance)") || expression.contains("shmem_job_info");
+        assert!(!expression.contains("by (job_id") || is_by_both || by_job > 0, "{expression}");
     }
 }
 
@@ -129,7 +145,7 @@ fn numbers_of_the_fleet_are_tested_as_they_are() {
         .map(|test| test["expr"].as_str().unwrap())
         .collect();
     let fleet = DASHBOARDS.iter().find(|of| of.name == "fleet").unwrap();
-    for title in ["PEs", "Deadlocks", "Lost PEs"] {
+    for title in ["Jobs that run", "PEs", "Deadlocks", "Lost PEs"] {
         let panel = fleet.panels.iter().find(|panel| panel.title == title).expect(title);
         let expression = expression(&panel.queries[0]).replace("$job", ".+").replace("$instance", ".+");
         assert!(tested.contains(&expression.as_str()), "{title}: {expression} is not among {tested:#?}");

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use super::cursor::Cursor;
-use super::{MAGIC, MOST_PES, ReadError, TAG_DENIED, TAG_END, TAG_PE, TAG_ROUTINE, VERSION};
+use super::{MAGIC, ReadError, TAG_DENIED, TAG_END, TAG_PE, TAG_ROUTINE, VERSION};
 use crate::histogram::{BUCKETS, Histogram};
-use crate::model::{End, LastOp, Pe, Progress, Routine, SizeCount};
+use crate::model::{End, LastOp, MOST_PES, Pe, Progress, Routine, SizeCount};
 use crate::op::Class;
 use crate::size::{DISTANCES, SIZE_CLASSES};
 use crate::tables::PeTables;

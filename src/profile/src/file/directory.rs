@@ -4,9 +4,9 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::{FORMAT, MOST_PES, ReadError, VERSION};
+use super::{FORMAT, ReadError, VERSION};
 use crate::merge::PeSource;
-use crate::model::{Job, JobIdentity, Pe, Profile};
+use crate::model::{Job, JobIdentity, MOST_PES, Pe, Profile};
 
 /// A profile as far as it could be read.
 #[derive(Debug)]

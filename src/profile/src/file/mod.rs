@@ -64,8 +64,6 @@ pub use write::{write, write_job, write_pes};
 const MAGIC: [u8; 8] = *b"PELLPEPF";
 /// Version of the directory and its files.
 pub const VERSION: u32 = 1;
-/// Most PEs that a profile is believed to be of: reports keep some bytes for each, and a damaged number could be any.
-const MOST_PES: u32 = 1 << 24;
 /// `format` in `job.json`.
 const FORMAT: &str = "pellucid-profile";
 /// Name of the job's file.

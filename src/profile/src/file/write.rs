@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 use std::io;
 use std::path::Path;
 
-use super::{FORMAT, JOB_FILE, MOST_PES, VERSION, encode};
-use crate::model::{Job, Pe, Profile};
+use super::{FORMAT, JOB_FILE, VERSION, encode};
+use crate::model::{Job, MOST_PES, Pe, Profile};
 use crate::output::{Error, OutputDir};
 
 /// Writes a profile into a directory. The files of an earlier version of it are replaced; other files are left alone.

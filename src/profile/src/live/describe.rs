@@ -12,7 +12,9 @@ pub fn activity(pe: &PeNow) -> String {
 /// As [`activity`], with source lines: `..., called from main at solve.c:44`.
 pub fn activity_at(pe: &PeNow, symbols: &dyn Symbols) -> String {
     let operation = |pe: &PeNow, current: &CurrentOp| operation(pe, current, symbols);
-    let Some(first) = pe.threads.first() else {
+    // Without a profile, what a thread did last is long ago; a wait that it is in is shown all the same.
+    let is_known = |first: &&CurrentOp| pe.recorded || pe.state != State::Running || first.phase == Phase::Inside;
+    let Some(first) = pe.threads.first().filter(is_known) else {
         return match pe.state {
             State::Absent => "has not called shmem_init",
             State::Starting => "in shmem_init",

@@ -220,6 +220,14 @@ fn a_pe_that_is_not_recorded_may_have_called_anything() {
     assert_eq!(activity(&pe), "has called nothing since shmem_init");
     pe.recorded = false;
     assert_eq!(activity(&pe), "does not wait; the profile is off, so that no more is known");
+    // What it called last is what it called before that.
+    let mut pe = self::pe(0, Some("shmem_barrier_all"), 0);
+    pe.recorded = false;
+    assert!(activity(&pe).starts_with("in shmem_barrier_all"), "{}", activity(&pe));
+    for phase in [Phase::Returned, Phase::Entered] {
+        pe.threads[0].phase = phase;
+        assert_eq!(activity(&pe), "does not wait; the profile is off, so that no more is known");
+    }
 }
 
 /// Knows the objects of any program.

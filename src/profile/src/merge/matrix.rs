@@ -2,6 +2,7 @@
 //! pairs.
 
 use std::cmp::Reverse;
+use std::sync::Arc;
 
 use super::plan::Plan;
 use crate::model::Pe;
@@ -31,29 +32,48 @@ pub struct Matrix {
     pub elsewhere: Traffic,
 }
 
-/// Which row or column a PE belongs to.
+/// Which row or column a PE belongs to. Takes no memory by PE, but for the hosts, if there are several.
 #[derive(Debug)]
 pub(super) struct Groups {
     labels: Vec<String>,
-    of: Vec<u32>,
-    by_pe: bool,
+    npes: usize,
+    of: Of,
+}
+
+#[derive(Debug)]
+enum Of {
+    /// PEs that make one row.
+    Range(usize),
+    /// Its host's, by PE.
+    Host(Arc<[u32]>),
 }
 
 impl Groups {
     /// At most `largest` groups: the PEs themselves where that many fit, else their hosts, else ranges of them. `host`
-    /// has the place of each PE's host in `hosts`.
-    pub(super) fn new(npes: usize, hosts: &[String], host: &[u32], largest: usize) -> Groups {
-        if npes <= largest {
-            let labels = (0..npes).map(|pe| pe.to_string()).collect();
-            return Groups { labels, of: (0..npes as u32).collect(), by_pe: true };
+    /// has the place of each PE's host in `hosts`, where there are several.
+    pub(super) fn new(npes: usize, hosts: &[String], host: &Arc<[u32]>, largest: usize) -> Groups {
+        if npes > largest && (2..=largest).contains(&hosts.len()) {
+            return Groups { labels: hosts.to_vec(), npes, of: Of::Host(Arc::clone(host)) };
         }
-        if (2..=largest).contains(&hosts.len()) {
-            return Groups { labels: hosts.to_vec(), of: host.to_vec(), by_pe: false };
+        let step = npes.div_ceil(largest.max(1)).max(1);
+        let label = |first: usize| match step {
+            1 => first.to_string(),
+            _ => format!("{first}-{}", (first + step).min(npes) - 1),
+        };
+        Groups { labels: (0..npes).step_by(step).map(label).collect(), npes, of: Of::Range(step) }
+    }
+
+    fn is_by_pe(&self) -> bool {
+        matches!(self.of, Of::Range(1))
+    }
+
+    /// The row of a PE; `None`: the job has no such PE.
+    fn of(&self, pe: u32) -> Option<usize> {
+        let pe = Some(pe as usize).filter(|&pe| pe < self.npes)?;
+        match &self.of {
+            Of::Range(step) => Some(pe / step),
+            Of::Host(host) => host.get(pe).map(|&group| group as usize),
         }
-        let step = npes.div_ceil(largest.max(1));
-        let label = |first: usize| format!("{first}-{}", (first + step).min(npes) - 1);
-        let labels = (0..npes).step_by(step).map(label).collect();
-        Groups { labels, of: (0..npes).map(|pe| (pe / step) as u32).collect(), by_pe: false }
     }
 }
 
@@ -106,8 +126,7 @@ impl Matrices {
             let all = peer.all();
             let mut is_known = false;
             for (groups, cells) in plan.groups.iter().zip(&mut self.cells) {
-                let place = |pe: u32| groups.of.get(pe as usize).map(|&group| group as usize);
-                if let (Some(from), Some(to)) = (place(pe.pe), peer.pe.and_then(place)) {
+                if let (Some(from), Some(to)) = (groups.of(pe.pe), peer.pe.and_then(|pe| groups.of(pe))) {
                     cells[from * groups.labels.len() + to].add(all);
                     is_known = true;
                 }
@@ -141,7 +160,7 @@ impl Matrices {
             };
             Matrix {
                 labels: groups.labels.clone(),
-                by_pe: groups.by_pe,
+                by_pe: groups.is_by_pe(),
                 bytes: rows(|traffic| traffic.bytes),
                 calls: rows(|traffic| traffic.calls),
                 elsewhere: self.elsewhere,

@@ -55,14 +55,20 @@ impl Plan {
         let mut heads: Vec<Head> = (0..source.len()).filter_map(|at| source.head(at)).collect();
         heads.sort_by_key(|head| head.pe);
         let npes = heads.last().map_or(0, |last| last.pe as usize + 1).max(npes as usize);
-        let (mut hosts, mut numbers) = (Vec::new(), HashMap::new());
-        let mut of = vec![0; npes];
+        let mut hosts: Vec<String> = Vec::new();
+        let mut numbers = HashMap::new();
         for head in heads.iter().filter(|head| !head.host.is_empty()) {
-            of[head.pe as usize] = *numbers.entry(head.host.as_str()).or_insert_with(|| {
+            numbers.entry(head.host.as_str()).or_insert_with(|| {
                 hosts.push(head.host.clone());
                 hosts.len() as u32 - 1
             });
         }
+        // Of one host, nothing is kept by PE: how many a job has is what a segment says.
+        let mut of = vec![0; if hosts.len() > 1 { npes } else { 0 }];
+        if !of.is_empty() {
+            heads.iter().for_each(|head| of[head.pe as usize] = numbers.get(head.host.as_str()).copied().unwrap_or(0));
+        }
+        let of = of.into();
         if hosts.is_empty() && !host.is_empty() {
             hosts.push(host.to_owned());
         }

@@ -6,6 +6,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::atomic::Ordering::{Relaxed, Release};
 
 use super::layout::{HEADER_BYTES, Header, MAGIC, VERSION, segment_bytes};
+use super::map::check_pes;
 use super::mapping::Mapping;
 use crate::clock::{Scale, realtime_ns};
 use crate::model::JobIdentity;
@@ -60,10 +61,10 @@ pub fn create(npes: u32, job: &JobInfo) -> io::Result<OwnedFd> {
 /// As [`create`].
 pub fn create_with(npes: u32, job: &JobInfo, scale: Scale) -> io::Result<OwnedFd> {
     let local = job.local_pes.unwrap_or(npes.saturating_sub(job.first_pe));
-    if local == 0 || job.first_pe.checked_add(local).is_none_or(|end| end > npes) {
-        let message = format!("profile segment: {local} PEs from PE {} on do not fit a job of {npes}", job.first_pe);
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+    if local == 0 {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "profile segment: no PE records in it"));
     }
+    check_pes(npes, job.first_pe, local).map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
     let fd = sealed_memory(segment_bytes(local))?;
     let mapping = Mapping::new(fd.as_raw_fd(), 0, HEADER_BYTES, true)?;
     // SAFETY: the mapping is a page-aligned, zeroed header that lives until the end of this function; all fields are

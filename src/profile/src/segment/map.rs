@@ -8,6 +8,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed};
 use super::layout::{HEADER_BYTES, Header, MAGIC, REGION_BYTES, Region, VERSION, segment_bytes};
 use super::mapping::Mapping;
 use crate::clock::{Scale, Source};
+use crate::model::MOST_PES;
 use crate::op;
 
 /// A segment mapped for reading. Reading never makes a PE wait.
@@ -153,8 +154,21 @@ impl SegmentShape {
         let scale =
             Scale { source, mult: header.clock_mult.load(Relaxed), overhead: header.clock_overhead.load(Relaxed) };
         let (npes, first_pe) = (header.npes.load(Relaxed), header.first_pe.load(Relaxed));
+        check_pes(npes, first_pe, local_pes)?;
         Ok(SegmentShape { npes, first_pe, local_pes, scale, counts_only: header.counts_only.load(Relaxed) != 0 })
     }
+}
+
+/// Whether so many PEs from `first_pe` on are PEs of a job of `npes`: who made the segment may be anybody.
+pub(super) fn check_pes(npes: u32, first_pe: u32, local_pes: u32) -> io::Result<()> {
+    if npes > MOST_PES {
+        return Err(invalid(format!("profile segment: {npes} PEs, where a job has at most {MOST_PES}")));
+    }
+    if first_pe.checked_add(local_pes).is_none_or(|end| end > npes) {
+        let message = format!("profile segment: {local_pes} PEs from PE {first_pe} on do not fit a job of {npes}");
+        return Err(invalid(message));
+    }
+    Ok(())
 }
 
 /// A file that can shrink would be a bus error under its reader: whoever offers a segment has made that impossible.
@@ -181,4 +195,41 @@ fn file_bytes(fd: RawFd) -> io::Result<usize> {
 
 fn invalid(message: String) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::AsFd;
+    use std::sync::atomic::AtomicU32;
+
+    use super::*;
+    use crate::segment::{JobInfo, create};
+
+    #[test]
+    fn numbers_of_pes_that_cannot_be_are_refused() {
+        let job = JobInfo { first_pe: 2, local_pes: Some(3), ..JobInfo::default() };
+        let fd = create(8, &job).unwrap();
+        let header = Mapping::new(fd.as_raw_fd(), 0, HEADER_BYTES, true).unwrap();
+        // SAFETY: the mapping has a header, is page-aligned and lives until the end; all fields are atomics.
+        let header = unsafe { &*header.as_ptr().cast::<Header>() };
+        let refused = |field: &AtomicU32, number: u32| {
+            let right = field.swap(number, Relaxed);
+            let said = Segment::map(fd.as_fd()).err().map(|error| error.to_string());
+            field.store(right, Relaxed);
+            said
+        };
+        assert_eq!(refused(&header.npes, MOST_PES), None);
+        assert_eq!(refused(&header.npes, 5), None);
+        for (field, number, what) in [
+            (&header.npes, 4, "3 PEs from PE 2 on do not fit a job of 4"),
+            (&header.npes, MOST_PES + 1, "16777217 PEs, where a job has at most 16777216"),
+            (&header.npes, u32::MAX, "4294967295 PEs, where"),
+            (&header.first_pe, 6, "3 PEs from PE 6 on do not fit a job of 8"),
+            (&header.first_pe, u32::MAX, "3 PEs from PE 4294967295 on"),
+            (&header.local_pes, 4, "do not fit its 4 PEs"),
+        ] {
+            let said = refused(field, number).unwrap_or_default();
+            assert!(said.contains(what), "{said:?}, not {what:?}");
+        }
+    }
 }

@@ -6,7 +6,7 @@ use pellucid_profile::live::{Inactivity, PeNow, State, activity};
 use pellucid_profile::model::{self, Profile};
 use pellucid_profile::op;
 use pellucid_profile::report::{Symbols, line, shown_time};
-use pellucid_profile::segment::Phase;
+use pellucid_profile::segment::{CurrentOp, Phase};
 use pellucid_profile::snapshot::{self, Outcome};
 use pellucid_profile::timeline::{self, DATA};
 
@@ -21,6 +21,8 @@ pub(super) struct Look {
 /// Parts of an interval, 0 to 1 each.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Shares {
+    /// The level was 0: nothing else is known of it.
+    pub unrecorded: f64,
     /// Outside of the library.
     pub computing: f64,
     /// In waits, locks, barriers and collectives.
@@ -92,6 +94,7 @@ impl Page {
         let sum = |of: fn(&Shares) -> f64| self.pes.iter().map(|pe| of(&pe.shares)).fold(0.0, |sum, one| sum + one);
         let mean = |of| sum(of) / self.pes.len().max(1) as f64;
         Shares {
+            unrecorded: mean(|s| s.unrecorded),
             computing: mean(|s| s.computing),
             waiting: mean(|s| s.waiting),
             transferring: mean(|s| s.transferring),
@@ -99,12 +102,21 @@ impl Page {
     }
 }
 
-/// Time that a PE has spent in waits, and in all other calls, in nanoseconds.
-fn spent(pe: &model::Pe) -> (u64, u64) {
-    let mut sums = (0_u64, 0_u64);
+/// Time of a PE since its start, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default)]
+struct Spent {
+    unrecorded: u64,
+    /// In waits.
+    waiting: u64,
+    /// In all other calls.
+    data: u64,
+}
+
+fn spent(pe: &model::Pe) -> Spent {
+    let mut sums = Spent { unrecorded: pe.tables.system.unrecorded_ns, ..Spent::default() };
     for routine in &pe.routines {
         let is_data = op::lookup(&routine.name).is_none_or(|op| timeline::kind_of(op) == DATA);
-        let sum = if is_data { &mut sums.1 } else { &mut sums.0 };
+        let sum = if is_data { &mut sums.data } else { &mut sums.waiting };
         *sum = sum.saturating_add(routine.spent_ns());
     }
     sums
@@ -112,11 +124,13 @@ fn spent(pe: &model::Pe) -> (u64, u64) {
 
 impl Shares {
     /// Several threads can have been in calls at once: those count as one.
-    fn of_interval(before: (u64, u64), now: (u64, u64), interval: u64) -> Shares {
-        let (waiting, data) = (now.0.saturating_sub(before.0) as f64, now.1.saturating_sub(before.1) as f64);
-        let whole = (interval as f64).max(waiting + data);
-        let (waiting, transferring) = (waiting / whole, data / whole);
-        Shares { computing: (1.0 - waiting - transferring).max(0.0), waiting, transferring }
+    fn of_interval(before: Spent, now: Spent, interval: u64) -> Shares {
+        let since = |of: fn(&Spent) -> u64| of(&now).saturating_sub(of(&before)) as f64;
+        let (unrecorded, waiting, data) = (since(|s| s.unrecorded), since(|s| s.waiting), since(|s| s.data));
+        let whole = (interval as f64).max(unrecorded + waiting + data);
+        let [unrecorded, waiting, transferring] = [unrecorded, waiting, data].map(|ns| ns / whole);
+        let computing = (1.0 - unrecorded - waiting - transferring).max(0.0);
+        Shares { unrecorded, computing, waiting, transferring }
     }
 }
 
@@ -154,7 +168,8 @@ const QUIET_NS: u64 = 100_000_000;
 /// What a PE does, in few words, the call site first: `halo.c:203 barrier_all 2.0 s`, `computing 2.0 s since quiet`.
 fn state(pe: &PeNow, symbols: &dyn Symbols) -> String {
     let running = matches!(pe.state, State::Running | State::Starting);
-    let Some(current) = pe.threads.first().filter(|_| running) else { return activity(pe) };
+    let known = |current: &&CurrentOp| running && (pe.recorded || current.phase == Phase::Inside);
+    let Some(current) = pe.threads.first().filter(known) else { return activity(pe) };
     let routine = current.routine.strip_prefix("shmem_").unwrap_or(current.routine);
     let outside = if pe.asleep { "asleep" } else { "computing" };
     let time = |ns: u64| shown_time(ns as f64);
@@ -179,16 +194,22 @@ mod tests {
     #[test]
     fn the_mean_of_no_pes_has_no_sign() {
         let page = Page { title: String::new(), since_ns: 0, pes: Vec::new(), routines: Vec::new() };
-        let Shares { computing, waiting, transferring } = page.mean();
-        assert!([computing, waiting, transferring].iter().all(|share| share.is_sign_positive()));
+        let Shares { unrecorded, computing, waiting, transferring } = page.mean();
+        assert!([unrecorded, computing, waiting, transferring].iter().all(|share| share.is_sign_positive()));
     }
 
     #[test]
     fn parts_of_an_interval_come_to_all_of_it() {
-        let shares = Shares::of_interval((100, 10), (400, 110), 1000);
-        assert_eq!(shares, Shares { computing: 0.6, waiting: 0.3, transferring: 0.1 });
+        let of = |unrecorded, waiting, data| Spent { unrecorded, waiting, data };
+        let shares = Shares::of_interval(of(7, 100, 10), of(7, 400, 110), 1000);
+        assert_eq!(shares, Shares { computing: 0.6, waiting: 0.3, transferring: 0.1, unrecorded: 0.0 });
         // Two threads that wait at once.
-        let shares = Shares::of_interval((0, 0), (2000, 0), 1000);
+        let shares = Shares::of_interval(of(0, 0, 0), of(0, 2000, 0), 1000);
         assert_eq!((shares.computing, shares.waiting), (0.0, 1.0));
+        // The level was 0: whether it computed is not known.
+        let shares = Shares::of_interval(of(500, 0, 0), of(1500, 0, 0), 1000);
+        assert_eq!(shares, Shares { unrecorded: 1.0, ..Shares::default() });
+        let shares = Shares::of_interval(of(0, 0, 0), of(750, 125, 0), 1000);
+        assert_eq!((shares.unrecorded, shares.computing, shares.waiting), (0.75, 0.125, 0.125));
     }
 }

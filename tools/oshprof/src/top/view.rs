@@ -122,7 +122,7 @@ impl View {
         let line = |row: &PeRow| {
             let mut line = vec![Span::raw(format!("{:>5} ", row.pe))];
             line.extend(bars(row.shares, bar));
-            let Shares { computing, waiting, transferring } = row.shares;
+            let Shares { computing, waiting, transferring, .. } = row.shares;
             let shares = [computing, waiting, transferring].map(percent);
             line.push(Span::raw(format!(" {:>5} {:>5} {:>5}", shares[0], shares[1], shares[2])));
             if details {
@@ -217,18 +217,25 @@ pub(super) fn rate(value: f64) -> String {
 }
 
 /// A bar of so many columns: `####====--------`, in colours.
-fn bars(shares: Shares, width: usize) -> [Span<'static>; 3] {
-    let [computing, waiting, transferring] = bar(shares, width);
-    let span = |count: usize, letter: &str, colour: Color| Span::styled(letter.repeat(count), Style::new().fg(colour));
-    [span(computing, "#", Color::Green), span(waiting, ".", Color::Red), span(transferring, "=", Color::Blue)]
+fn bars(shares: Shares, width: usize) -> [Span<'static>; 4] {
+    let colours = [Color::Green, Color::Red, Color::Blue, Color::Gray];
+    let mut parts = bar(shares, width).into_iter().zip(colours);
+    std::array::from_fn(|_| parts.next().map(|(text, of)| Span::styled(text, Style::new().fg(of))).unwrap_or_default())
 }
 
-/// Columns of each part.
-pub(super) fn bar(shares: Shares, width: usize) -> [usize; 3] {
-    let columns = |share: f64| ((share * width as f64).round() as usize).min(width);
-    let waiting = columns(shares.waiting);
-    let transferring = columns(shares.transferring).min(width - waiting);
-    [width - waiting - transferring, waiting, transferring]
+/// The letters of each part, in so many columns.
+pub(super) fn bar(shares: Shares, width: usize) -> [String; 4] {
+    let mut left = width;
+    let mut columns = |share: f64| {
+        let columns = ((share * width as f64).round() as usize).min(left);
+        left -= columns;
+        columns
+    };
+    let [waiting, transferring] = [shares.waiting, shares.transferring].map(&mut columns);
+    // What is left by rounding is of the larger one of these.
+    let smaller = columns(shares.unrecorded.min(shares.computing));
+    let [computing, unrecorded] = if shares.unrecorded > shares.computing { [smaller, left] } else { [left, smaller] };
+    ["#".repeat(computing), ".".repeat(waiting), "=".repeat(transferring), "?".repeat(unrecorded)]
 }
 
 /// The job, and since when it runs.
@@ -241,8 +248,12 @@ pub(super) fn summary(page: &Page) -> String {
     let mean = page.mean();
     let sum = |of: fn(&RoutineRow) -> f64| page.routines.iter().map(of).fold(0.0, |sum, value| sum + value);
     let (calls, bytes) = (sum(|row| row.calls), sum(|row| row.bytes));
+    let unrecorded = match mean.unrecorded > 0.0 {
+        true => format!("  ? not recorded {}", percent(mean.unrecorded)),
+        false => String::new(),
+    };
     format!(
-        "# computing {}  . waiting {}  = transferring {}  {} calls/s  {}/s",
+        "# computing {}  . waiting {}  = transferring {}{unrecorded}  {} calls/s  {}/s",
         percent(mean.computing),
         percent(mean.waiting),
         percent(mean.transferring),
@@ -251,11 +262,12 @@ pub(super) fn summary(page: &Page) -> String {
     )
 }
 
-const HELP: [&str; 16] = [
+const HELP: [&str; 17] = [
     "Bars show what each PE did in the last interval:",
     "  #  computing: outside of the library",
     "  .  waiting: waits, locks, barriers, collectives",
     "  =  transferring: all other calls",
+    "  ?  not recorded: the level of the profile was 0",
     "A PE with much # for which others wait is slow.",
     "",
     "q, Ctrl-C         leave",
@@ -272,7 +284,7 @@ const HELP: [&str; 16] = [
 
 fn help(frame: &mut Frame<'_>) {
     let all = frame.area();
-    let (width, height) = (54.min(all.width), 18.min(all.height));
+    let (width, height) = (54.min(all.width), 19.min(all.height));
     let area = Rect::new((all.width - width) / 2, (all.height - height) / 2, width, height);
     frame.render_widget(Clear, area);
     let text: Vec<Line<'_>> = HELP.iter().map(|line| Line::from(*line)).collect();
@@ -289,7 +301,7 @@ mod tests {
         let row = |pe: u32| PeRow {
             pe,
             pid: 1000 + pe,
-            shares: Shares { computing: 0.5, waiting: 0.25, transferring: 0.25 },
+            shares: Shares { computing: 0.5, waiting: 0.25, transferring: 0.25, unrecorded: 0.0 },
             heap: 1 << 20,
             heap_most: 1 << 20,
             state: format!("halo_exchange.c:{} signal_wait_until 2.00 s", 200 + pe),
@@ -370,10 +382,29 @@ mod tests {
     }
 
     #[test]
+    fn what_is_not_recorded_is_not_computed() {
+        let mut page = page(2);
+        assert!(!summary(&page).contains("recorded"), "{}", summary(&page));
+        for pe in &mut page.pes {
+            pe.shares = Shares { computing: 0.5, unrecorded: 0.5, ..Shares::default() };
+        }
+        let expected = "# computing 50 %  . waiting 0 %  = transferring 0 %  ? not recorded 50 %  ";
+        assert!(summary(&page).starts_with(expected), "{}", summary(&page));
+    }
+
+    #[test]
     fn bars_fill_their_width() {
-        for (computing, waiting, transferring) in [(0.5, 0.5, 0.0), (0.04, 0.96, 0.0), (0.0, 0.5, 0.5), (1.0, 0.0, 0.0)]
-        {
-            assert_eq!(bar(Shares { computing, waiting, transferring }, 13).iter().sum::<usize>(), 13);
+        for (parts, text) in [
+            ([0.5, 0.5, 0.0, 0.0], "######......."),
+            ([0.04, 0.96, 0.0, 0.0], "#............"),
+            ([0.0, 0.5, 0.5, 0.0], ".......======"),
+            ([1.0, 0.0, 0.0, 0.0], "#############"),
+            ([0.0, 0.0, 0.0, 1.0], "?????????????"),
+            ([0.2, 0.0, 0.2, 0.6], "###===???????"),
+            ([0.6, 0.2, 0.0, 0.2], "#######...???"),
+        ] {
+            let [computing, waiting, transferring, unrecorded] = parts;
+            assert_eq!(bar(Shares { computing, waiting, transferring, unrecorded }, 13).concat(), text);
         }
         for (value, text) in [(0.0, "0"), (9999.0, "9999"), (12_345.0, "12.3 k"), (2.5e6, "2.5 M"), (3e13, "30.0 T")] {
             assert_eq!(rate(value), text);

@@ -9,10 +9,15 @@ const SCHEMA_VERSION: u32 = 42;
 /// Colours of Okabe and Ito, which can be told apart by the colour-blind too.
 const COLOURS: [&str; 3] = ["#0072B2", "#E69F00", "#D55E00"];
 
-/// A query with the matchers filled in.
+/// A query with the matchers filled in. One by job is that, or by host where series do not say of which job they are.
 pub fn expression(query: &Query) -> String {
     let all = "job=~\"$job\", instance=~\"$instance\"";
-    query.expr.replace("@job", &format!("{all}, job_id=~\"$job_id\"")).replace("@all", all)
+    let by = |label: &str, series: &str| query.expr.replace("@by", label).replace("@series", series);
+    let expr = match query.expr.contains("@by") {
+        true => [by("job_id", "@all, job_id!=\"\""), by("instance", "@all, job_id=\"\"")].join(" or "),
+        false => query.expr.to_owned(),
+    };
+    expr.replace("@job", &format!("{all}, job_id=~\"$job_id\"")).replace("@all", all)
 }
 
 /// The file of a dashboard.
@@ -24,12 +29,13 @@ pub fn text(of: &Dashboard) -> String {
 pub fn dashboard(of: &Dashboard) -> Value {
     let mut variables = vec![
         json!({ "name": "datasource", "label": "Data source", "type": "datasource", "query": "prometheus", "hide": 0 }),
-        variable("job", "Scrape job", "label_values(shmem_exporter_build_info, job)"),
-        variable("instance", "Exporter", "label_values(shmem_exporter_build_info{job=~\"$job\"}, instance)"),
+        variable("job", "Scrape job", "label_values(shmem_exporter_build_info, job)", ".+"),
+        variable("instance", "Exporter", "label_values(shmem_exporter_build_info{job=~\"$job\"}, instance)", ".+"),
     ];
     if of.by_job {
         let query = "label_values(shmem_job_info{job=~\"$job\", instance=~\"$instance\"}, job_id)";
-        variables.push(variable("job_id", "Job", query));
+        // Series of `--labels node` have no such label.
+        variables.push(variable("job_id", "Job", query, ".*"));
     }
     let annotations = if of.by_job { vec![started()] } else { Vec::new() };
     json!({
@@ -58,10 +64,10 @@ fn source() -> Value {
     json!({ "type": "prometheus", "uid": "${datasource}" })
 }
 
-fn variable(name: &str, label: &str, query: &str) -> Value {
+fn variable(name: &str, label: &str, query: &str, all: &str) -> Value {
     json!({
         "name": name, "label": label, "type": "query", "datasource": source(), "query": query, "refresh": 2, "sort": 1,
-        "multi": true, "includeAll": true, "allValue": ".+", "hide": 0,
+        "multi": true, "includeAll": true, "allValue": all, "hide": 0,
         "current": { "text": ["All"], "value": ["$__all"] },
     })
 }
@@ -71,7 +77,7 @@ fn started() -> Value {
     json!({
         "name": "Job starts", "datasource": source(), "enable": true, "iconColor": COLOURS[0],
         "expr": "shmem_job_start_timestamp_seconds{job=~\"$job\", instance=~\"$instance\", job_id=~\"$job_id\"} * 1000",
-        "useValueForTime": true, "titleFormat": "{{job_id}} starts",
+        "useValueForTime": true, "titleFormat": "{{job_id}} starts on {{instance}}",
     })
 }
 

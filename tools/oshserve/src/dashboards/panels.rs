@@ -1,4 +1,6 @@
 //! The panels. In queries `@job` stands for the matchers of the chosen jobs, `@all` for those of the chosen exporters.
+//! A query with `@by` is asked twice: for series that say of which job they are, by job, and for those of hosts whose
+//! exporters run with `--labels node`, by host; `@series` stands for the matchers of either.
 
 /// How a panel shows its numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,7 +90,13 @@ const FLEET: Dashboard = Dashboard {
             ("Jobs that run", "Jobs of which a host's exporter says that they run."),
             (Shape::Number, "none"),
             (6, 5),
-            &[query("count(count by (job_id) (shmem_job_state{@all, state=\"running\"} == 1)) or vector(0)", "jobs")],
+            &[query(
+                "count(count by (job_id) (\
+                 shmem_job_info{@all} and on (job_id, instance) shmem_job_state{@all, state=\"running\"} == 1 \
+                 or shmem_job_info{@all} and on (instance) \
+                 shmem_job_state{@all, state=\"running\", job_id=\"\"} == 1)) or vector(0)",
+                "jobs",
+            )],
         ),
         panel(
             ("PEs", "PEs of the jobs that run."),
@@ -130,7 +138,10 @@ const FLEET: Dashboard = Dashboard {
             ("Bytes moved, by job", "Puts, gets, atomics and collectives together."),
             (Shape::Areas, "Bps"),
             (12, 8),
-            &[query("sum by (job_id) (rate(shmem_call_bytes_total{@all}[$__rate_interval]))", "{{job_id}}")],
+            &[query(
+                "sum by (@by) (rate(shmem_call_bytes_total{@series}[$__rate_interval]))",
+                "{{job_id}}{{instance}}",
+            )],
         ),
         panel(
             (
@@ -140,9 +151,9 @@ const FLEET: Dashboard = Dashboard {
             (Shape::Lines, "percentunit"),
             (12, 8),
             &[query(
-                "sum by (job_id) (rate(shmem_waiting_seconds_total{@all}[$__rate_interval])) / sum by (job_id) \
-                 (shmem_job_local_pes{@all})",
-                "{{job_id}}",
+                "sum by (@by) (rate(shmem_waiting_seconds_total{@series}[$__rate_interval])) / sum by (@by) \
+                 (shmem_job_local_pes{@series})",
+                "{{job_id}}{{instance}}",
             )],
         ),
     ],
@@ -303,7 +314,7 @@ const BALANCE: Dashboard = Dashboard {
             ),
             (Shape::Bars, "percentunit"),
             (12, 8),
-            &[query("max by (job_id) (shmem_nbi_overlap_ratio{@job})", "{{job_id}}")],
+            &[query("max by (job_id, instance) (shmem_nbi_overlap_ratio{@job})", "{{job_id}} {{instance}}")],
         ),
     ],
 };

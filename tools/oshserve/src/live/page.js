@@ -7,13 +7,13 @@ function draw(now) {
   byId('state').textContent = now.state;
   byId('state').className = ['failed', 'killed'].includes(now.state) || now.waits.cycles.length ? 'bad' : '';
   const sum = (of) => now.pes.reduce((all, row) => all + of(row), 0);
-  const inside = sum((row) => row.parts.reduce((all, part) => all + part, 0)) / (sum((row) => row.wall) || 1);
-  const rings = now.waits.cycles.length
-    ? `, DEADLOCK: ${now.waits.cycles.length} ring(s) of PEs wait for each other`
-    : '';
-  byId('facts').textContent =
-    `job ${now.job}, ${now.npes} PEs on ${now.host}, ${now.seconds.toFixed(1)} s, ` +
-    `${percent(inside)} of its time in the library${rings}`;
+  const main = sum((row) => row.main);
+  const unrecorded = sum((row) => row.unrecorded) / (sum((row) => row.wall) || 1);
+  const facts = [`job ${now.job}`, `${now.npes} PEs on ${now.host}`, `${now.seconds.toFixed(1)} s`];
+  if (main) facts.push(`${percent(Math.min(1, sum((row) => row.library) / main))} of its time in the library`);
+  if (unrecorded) facts.push(`${percent(unrecorded)} not recorded`);
+  if (now.waits.cycles.length) facts.push(`DEADLOCK: ${now.waits.cycles.length} ring(s) of PEs wait for each other`);
+  byId('facts').textContent = facts.join(', ');
   const old = before && before.job === now.job && now.seconds > before.seconds ? before : null;
   last = now;
   drawPes(now, old);

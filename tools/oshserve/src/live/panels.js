@@ -13,6 +13,7 @@ const PARTS = [
   ['collectives', '#e69f00', 'M0 0L6 6'],
   ['waits and locks', '#cc79a7', 'M3 0V6'],
   ['other routines', '#009e73', 'M0 3H6M3 0V6'],
+  ['not recorded', '#ffffff', 'M0 0L6 6M0 6L6 0'],
 ];
 const HISTORY = 120;
 const pastRates = new Map();
@@ -96,9 +97,10 @@ function shares(row, old) {
   const since = (now, then) => Math.max(0, now - (then ?? 0));
   const wall = since(row.wall, old?.wall);
   const parts = row.parts.map((part, at) => since(part, old?.parts[at]));
-  const inside = parts.reduce((sum, part) => sum + part, 0);
-  const all = Math.max(wall, inside) || 1;
-  return [Math.max(0, wall - inside) / all, ...parts.map((part) => part / all)];
+  parts.push(since(row.unrecorded, old?.unrecorded));
+  const known = parts.reduce((sum, part) => sum + part, 0);
+  const all = Math.max(wall, known) || 1;
+  return [Math.max(0, wall - known) / all, ...parts.map((part) => part / all)];
 }
 
 function drawPes(now, old) {

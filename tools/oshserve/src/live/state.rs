@@ -13,7 +13,7 @@ use crate::metrics::collect::{Identity, program};
 const ROWS: usize = 64;
 /// PEs in the graph of who waits for whom.
 const NODES: usize = 64;
-/// What a PE spends its time on, beside computing.
+/// What a PE spends its time on, beside computing, and what was not recorded.
 const PARTS: [(&str, &[Class]); 6] = [
     ("transfers", &[Class::Put, Class::Get, Class::Amo, Class::Signal, Class::Message]),
     ("fence and quiet", &[Class::Order]),
@@ -79,14 +79,19 @@ fn rows(moment: &Moment<'_>) -> Vec<Value> {
             known.iter().map(|row| row.time_ns(|class| classes.contains(&class))).fold(0_u64, u64::saturating_add)
         };
         let parts: Vec<f64> = PARTS.iter().map(|(_, classes)| seconds(time(classes))).collect();
-        let wall = known.iter().map(|row| row.wall_ns()).fold(0_u64, u64::saturating_add);
+        let sum = |of: fn(&PeRow) -> u64| known.iter().map(|row| of(row)).fold(0_u64, u64::saturating_add);
+        let (wall, unrecorded) = (sum(PeRow::wall_ns), sum(|row| row.system.unrecorded_ns));
+        let (main, library) = (sum(PeRow::main_ns), sum(PeRow::library_ns));
         let first = pes[0].pe;
         let label = match pes {
             [_] => first.to_string(),
             [.., last] => format!("{first}-{}", last.pe),
             [] => String::new(),
         };
-        json!({ "label": label, "parts": parts, "wall": seconds(wall), "doing": doing(pes) })
+        json!({
+            "label": label, "parts": parts, "wall": seconds(wall), "unrecorded": seconds(unrecorded),
+            "main": seconds(main), "library": seconds(library), "doing": doing(pes),
+        })
     };
     moment.pes.chunks(step).map(row).collect()
 }

@@ -5,10 +5,11 @@ use std::sync::LazyLock;
 
 use pellucid_profile::histogram::Histogram as Latency;
 use pellucid_profile::merge::{Merged, PeRow};
-use pellucid_profile::model::{Job, JobIdentity, Progress, Routine, SizeCount};
+use pellucid_profile::model::{Job, JobIdentity, Routine, SizeCount};
 use pellucid_profile::op::{self, Class};
 use pellucid_profile::segment::{Segment, handover};
 use pellucid_profile::size::{DISTANCES, Distance};
+use pellucid_profile::text::visible;
 
 use super::family::{Family, Value};
 use super::histogram::{Histogram, seconds};
@@ -54,7 +55,13 @@ impl Identity {
     pub fn of(segment: &Segment, user: String) -> Identity {
         let all_here = segment.pes().len() == segment.npes() as usize;
         let JobIdentity { id, step, launcher } = segment.header().identity();
-        Identity { job_id: id, step, user, launcher, scope: if all_here { "job".into() } else { "host".into() } }
+        Identity {
+            job_id: visible(&id),
+            step,
+            user,
+            launcher,
+            scope: if all_here { "job".into() } else { "host".into() },
+        }
     }
 }
 
@@ -160,11 +167,11 @@ fn about(view: &View<'_>) -> Vec<Family> {
 fn by_op(view: &View<'_>, memory: &mut Memory) -> Vec<Family> {
     let mut sums: BTreeMap<String, OpSum> = BTreeMap::new();
     for routine in &view.merged.routines {
-        sums.entry(template(&routine.name)).or_default().join(&OpSum::of(routine));
+        sums.entry(visible(&template(&routine.name))).or_default().join(&OpSum::of(routine));
     }
     let mut late: BTreeMap<String, u64> = BTreeMap::new();
     for row in &view.merged.late {
-        let lost = late.entry(template(&row.routine)).or_default();
+        let lost = late.entry(visible(&template(&row.routine))).or_default();
         *lost = lost.saturating_add(row.lost_ns);
     }
     let mut order: Vec<(&String, u64)> = sums.iter().map(|(op, sum)| (op, sum.calls.iter().sum())).collect();
@@ -260,7 +267,7 @@ fn rest(view: &View<'_>, memory: &mut Memory) -> Vec<Family> {
     let (job, pes) = (view.identity.job_id.as_str(), &view.merged.pes);
     let ratios: Vec<f64> = pes.iter().filter_map(communication_ratio).collect();
     let mut ratio = Family::new(Id::CommunicationRatio);
-    // While the job is starting no PE has one.
+    // While the job is starting no PE has one, nor where nothing is recorded.
     if !ratios.is_empty() {
         let mean = ratios.iter().sum::<f64>() / ratios.len() as f64;
         let (min, max) = ratios.iter().fold((f64::INFINITY, 0.0_f64), |(min, max), &r| (min.min(r), max.max(r)));
@@ -285,8 +292,8 @@ fn rest(view: &View<'_>, memory: &mut Memory) -> Vec<Family> {
         regions(view, memory),
     ];
     let mut network = Family::new(Id::Network);
-    for (event, sum) in &view.merged.network {
-        network.add(&[job, event], Value::Count(sum.total));
+    for (event, total) in by_label(view.merged.network.iter().map(|(event, sum)| (event.as_str(), sum.total))) {
+        network.add(&[job, &event], Value::Count(total));
     }
     made.push(network);
     made.extend(heap(view));
@@ -312,36 +319,45 @@ fn heap(view: &View<'_>) -> Vec<Family> {
     vec![in_use, there]
 }
 
+/// As in reports: between initialization and finalization, and of what is recorded.
 pub(super) fn communication_ratio(pe: &PeRow) -> Option<f64> {
-    let wall = pe.wall_ns();
-    (pe.progress != Progress::Attached && wall > 0).then(|| (pe.time_ns(|_| true) as f64 / wall as f64).min(1.0))
+    let main = pe.main_ns();
+    (main > 0).then(|| (pe.library_ns() as f64 / main as f64).min(1.0))
 }
 
 fn regions(view: &View<'_>, memory: &mut Memory) -> Family {
     let job = view.identity.job_id.as_str();
-    let named = || view.merged.regions.iter().filter(|(name, _)| !name.is_empty());
+    let named = by_label(view.merged.regions.iter().map(|(name, sum)| (name.as_str(), sum.own_ns)));
     // One that the program calls as the sum is called is part of the sum.
-    let mut own: Vec<_> = named().filter(|(name, _)| *name != OTHERS).collect();
-    own.sort_by_key(|(_, sum)| std::cmp::Reverse(sum.own_ns));
+    let mut own: Vec<_> = named.iter().filter(|(name, _)| *name != OTHERS).collect();
+    own.sort_by_key(|(_, own_ns)| std::cmp::Reverse(**own_ns));
     let known: Vec<String> = memory.choose_regions(own.into_iter().map(|(name, _)| name.clone())).to_vec();
     let mut family = Family::new(Id::Region);
-    let time = |of: &dyn Fn(&str) -> bool| {
-        named().filter(|(name, _)| of(name)).map(|(_, sum)| sum.own_ns).fold(0, u64::saturating_add)
-    };
     for region in &known {
-        family.add(&[job, region], Value::Number(seconds(time(&|name| name == region))));
+        family.add(&[job, region], Value::Number(seconds(named.get(region).copied().unwrap_or(0))));
     }
-    if named().next().is_some() || !known.is_empty() {
-        let others = time(&|name| !known.iter().any(|region| region == name));
-        family.add(&[job, OTHERS], Value::Number(seconds(others)));
+    if !named.is_empty() || !known.is_empty() {
+        let others = named.iter().filter(|(name, _)| !known.contains(name)).map(|(_, ns)| *ns);
+        family.add(&[job, OTHERS], Value::Number(seconds(others.fold(0, u64::saturating_add))));
     }
     family
 }
 
+/// Sums by name, as labels show names: two that look the same there would be one series twice. Without those that have
+/// no name.
+fn by_label<'a>(rows: impl Iterator<Item = (&'a str, u64)>) -> BTreeMap<String, u64> {
+    let mut sums: BTreeMap<String, u64> = BTreeMap::new();
+    for (name, value) in rows.filter(|(name, _)| !name.is_empty()) {
+        let sum = sums.entry(visible(name)).or_default();
+        *sum = sum.saturating_add(value);
+    }
+    sums
+}
+
 #[cfg(test)]
 mod tests {
-    use pellucid_profile::merge::RegionSum;
-    use pellucid_profile::model::Profile;
+    use pellucid_profile::merge::{NetworkSum, RegionSum};
+    use pellucid_profile::model::{Pe, Profile, Progress};
 
     use super::*;
 
@@ -360,6 +376,47 @@ mod tests {
         assert_eq!(series(&merged), [("solve".to_owned(), 5.0), (OTHERS.to_owned(), 2.0)]);
         merged.regions.pop();
         assert_eq!(series(&merged), [(OTHERS.to_owned(), 2.0)], "no other has a name");
+    }
+
+    /// A label shows the end of a line as `\\n`, as another region may be called.
+    #[test]
+    fn names_that_look_the_same_are_one_series() {
+        let mut merged = Merged::from(&Profile::default());
+        for (name, own_ns) in [("a\nb", 2_000_000_000), ("a\\nb", 3_000_000_000), ("c", 1_000_000_000)] {
+            merged.regions.push((name.to_owned(), RegionSum { own_ns, ..RegionSum::default() }));
+            merged.network.push((name.to_owned(), NetworkSum { total: own_ns, ..NetworkSum::default() }));
+        }
+        let (identity, now) = (Identity::default(), Now::default());
+        let families = rest(&view(&identity, &merged, &now), &mut Memory::default());
+        let of = |id| values(families.iter().find(|family| family.row.id == id).unwrap());
+        let named = |name: &str, value: f64| (name.to_owned(), value);
+        assert_eq!(of(Id::Region), [named("a\\nb", 5.0), named("c", 1.0), named(OTHERS, 0.0)]);
+        assert_eq!(of(Id::Network), [named("a\\nb", 5e9), named("c", 1e9)]);
+    }
+
+    /// What was not recorded, and initialization, is neither in nor out of the library.
+    #[test]
+    fn the_ratio_is_of_the_time_that_is_recorded() {
+        let ms = |ms: u64| ms * 1_000_000;
+        let mut pe = Pe { progress: Progress::Initialized, init_ns: ms(500), end_ns: ms(9_500), ..Pe::default() };
+        pe.tables.system.unrecorded_ns = ms(8_000);
+        for (name, class, time) in
+            [("shmem_init", Class::Setup, ms(500)), ("shmem_barrier_all", Class::Barrier, ms(750))]
+        {
+            let mut routine = Routine::new(name, class);
+            (routine.calls[0], routine.timed_calls, routine.total_ns) = (1, 1, time);
+            pe.routines.push(routine);
+        }
+        let of = |pe: &Pe| {
+            let profile = Profile { pes: vec![pe.clone()], ..Profile::default() };
+            communication_ratio(&Merged::from(&profile).pes[0])
+        };
+        assert_eq!(of(&pe), Some(0.75));
+        // Not a moment of it.
+        pe.tables.system.unrecorded_ns = ms(9_000);
+        assert_eq!(of(&pe), None);
+        pe.progress = Progress::Attached;
+        assert_eq!(of(&pe), None);
     }
 
     /// Whatever hosts a job is on, it says itself what its PEs communicate through.

@@ -228,8 +228,8 @@ pub static TABLE: [Row; 32] = [
         ("shmem_pe_communication_ratio", "shmem.pe.communication_ratio"),
         RATIO,
         &["job_id", "stat", "pe"],
-        "Share of its time that a PE spent in the library since the start: least, mean and most of the PEs, absent \
-         while it starts; with --pe-labels stat is pe for those with most.",
+        "Share of its time that a PE spent in the library since shmem_init, as far as it is recorded: least, mean and \
+         most of the PEs, absent where nothing is; with --pe-labels stat is pe for those with most.",
     ),
     gauge(
         Id::SlowestPe,

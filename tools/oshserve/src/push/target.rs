@@ -66,8 +66,8 @@ impl Target {
         for (label, value) in [("job_id", Some(job_id)), ("instance", host)] {
             let is_named = ["/", "@base64/"].iter().any(|end| address.path.contains(&format!("/{label}{end}")));
             if let Some(value) = value.filter(|_| !is_named) {
-                address.path += &match value.contains('/') {
-                    // Between slashes a gateway takes it for two, encoded or not.
+                address.path += &match value.contains('/') || [".", ".."].contains(&value) {
+                    // Between slashes a gateway takes it for two, encoded or not; dots it takes for a way up or down.
                     true => format!("/{label}@base64/{}", URL_SAFE_NO_PAD.encode(value)),
                     false => format!("/{label}/{}", encode(value)),
                 };
@@ -121,7 +121,8 @@ mod tests {
         assert_eq!(target.group("9[1].host", None).path, "/metrics/job/shmem/job_id/9%5B1%5D.host");
         assert_eq!(target.group("7", Some("n1")).path, "/metrics/job/shmem/job_id/7/instance/n1");
         assert_eq!(target.group("a/b", None).path, "/metrics/job/shmem/job_id@base64/YS9i");
-        for (text, encoded) in [("/", "Lw"), ("x/", "eC8"), ("/\u{fb}\u{ff}/", "L8O7w78v")] {
+        for (text, encoded) in [("/", "Lw"), ("x/", "eC8"), ("/\u{fb}\u{ff}/", "L8O7w78v"), (".", "Lg"), ("..", "Li4")]
+        {
             assert_eq!(target.group(text, None).path, format!("/metrics/job/shmem/job_id@base64/{encoded}"));
         }
         let own = Target::parse("http://g/metrics/job/a/job_id/b", &Settings::default()).unwrap();

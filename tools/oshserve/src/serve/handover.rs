@@ -18,7 +18,7 @@ use super::tracked::{Key, Tracked, key};
 use crate::metrics::collect::{Identity, STATES};
 use crate::metrics::otlp;
 use crate::push::PushedJob;
-use crate::say::complain;
+use crate::say::{Sparing, complain};
 use crate::sys;
 
 /// Longest message.
@@ -28,7 +28,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// Jobs at a time.
 const MOST: usize = 1024;
 /// PEs of a host.
-const MOST_PES: usize = 1 << 16;
+const MOST_PES_OF_HOST: usize = 1 << 16;
 
 /// Where jobs are handed over, unless the user says otherwise.
 pub fn default_socket() -> PathBuf {
@@ -45,7 +45,7 @@ pub fn default_socket() -> PathBuf {
 /// # Errors
 /// There is no thread.
 pub fn take_jobs(listener: UnixListener, jobs: Arc<Jobs>) -> io::Result<()> {
-    let count = Arc::new(AtomicUsize::new(0));
+    let (count, complaints) = (Arc::new(AtomicUsize::new(0)), Arc::new(Sparing::default()));
     std::thread::Builder::new().name("handover".into()).spawn(move || {
         let mut is_full = false;
         for stream in listener.incoming() {
@@ -63,11 +63,11 @@ pub fn take_jobs(listener: UnixListener, jobs: Arc<Jobs>) -> io::Result<()> {
                 continue;
             }
             is_full = false;
-            let (jobs, mine) = (Arc::clone(&jobs), Arc::clone(&count));
+            let (jobs, mine, complaints) = (Arc::clone(&jobs), Arc::clone(&count), Arc::clone(&complaints));
             let serve_job = move || {
                 if let Err(error) = follow(stream, &jobs) {
                     jobs.count_error();
-                    complain(format_args!("serve: a job that was handed over: {error}"));
+                    complaints.complain(format_args!("serve: a job that was handed over: {error}"));
                 }
                 mine.fetch_sub(1, Ordering::Relaxed);
             };
@@ -169,7 +169,7 @@ pub fn accept(JobMessage { text, fd }: JobMessage, user: u32, jobs: &Jobs) -> io
         return Err(invalid("its memory can be shrunk"));
     }
     let segment = Segment::map(fd.as_fd())?;
-    if segment.pes().len() > MOST_PES {
+    if segment.pes().len() > MOST_PES_OF_HOST {
         return Err(invalid("it has more PEs than a host"));
     }
     let user_name = if jobs.limits().show_user { sys::user_name(user) } else { String::new() };
