@@ -298,7 +298,9 @@ impl World {
             0 => Ok(None),
             2 => Ok(Some(&self.shared)),
             3 => Ok(Some(&self.numa)),
-            _ => SLAB.get(handle.0).map(Some).ok_or_else(|| unknown(handle.0)),
+            // SAFETY: a program destroys a team when no call on it is under way (Section 9.4.8); the call that destroys
+            // it, and the last finalize, do not use it after that.
+            _ => unsafe { SLAB.get(handle.0) }.map(Some).ok_or_else(|| unknown(handle.0)),
         }
     }
 
