@@ -132,10 +132,10 @@ pub fn happened(op: Option<u16>, fault: Fault) -> c_int {
         // An error of a call that the handler makes: it is in there to see it, and would never come to its end.
         ErrorHandler(_) if is_in_handler() => keep(last),
         ErrorHandler(function) => {
-            let held = Held::copy(&last);
+            let copy = ErrorCopy::of(&last);
             keep(last);
             // SAFETY: the program gave it as a function of this type.
-            in_handler(unsafe { std::mem::transmute::<usize, HandlerFunction>(function) }, held, data);
+            in_handler(unsafe { std::mem::transmute::<usize, HandlerFunction>(function) }, copy, data);
         }
     }
     fault.code()
@@ -143,7 +143,7 @@ pub fn happened(op: Option<u16>, fault: Fault) -> c_int {
 
 /// The error of a handler that runs. Calls of the handler's may fail, or clear the thread's last error, which ends that
 /// one; this is the handler's until it returns.
-struct Held {
+struct ErrorCopy {
     error: Error,
     /// The message. In here it is gone with the frame, which a handler may leave by a jump without a word.
     text: [u8; 512],
@@ -151,8 +151,8 @@ struct Held {
     long: Option<CString>,
 }
 
-impl Held {
-    fn copy(last: &Last) -> Self {
+impl ErrorCopy {
+    fn of(last: &Last) -> Self {
         let message = last.message.as_bytes_with_nul();
         let mut text = [0; 512];
         let room = text.get_mut(..message.len()).map(|room| room.copy_from_slice(message));
@@ -177,8 +177,8 @@ fn is_in_handler() -> bool {
 
 /// Runs the program's handler. It may call routines, while the thread is in this one.
 #[inline(never)]
-fn in_handler(handler: HandlerFunction, mut held: Held, data: *mut c_void) {
-    let error = held.settle();
+fn in_handler(handler: HandlerFunction, mut copy: ErrorCopy, data: *mut c_void) {
+    let error = copy.settle();
     let mark = Mark::new();
     mark.set();
     let thread = thread::get();

@@ -2,6 +2,10 @@
 
 #[path = "sources/names.rs"]
 mod names;
+#[path = "sources/safety.rs"]
+mod safety;
+#[path = "sources/statics.rs"]
+mod statics;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
