@@ -6,6 +6,8 @@ mod names;
 mod safety;
 #[path = "sources/statics.rs"]
 mod statics;
+#[path = "sources/variables.rs"]
+mod variables;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
