@@ -197,9 +197,10 @@ pub type CounterRow = (&'static str, &'static str, u64);
 /// The way from this PE to others.
 ///
 /// All functions may be called from any thread, from `shmem_init` until the process ends. A fault says which peer it is
-/// about, with its host. What has a default is done without where a transport has nothing better. So are the ends of the
-/// job and of PEs, where all operations are complete when their call returns: then nothing is on its way, nor outstanding
-/// to a PE that is lost. The rest is no less than what the callers rely on, also where there is nothing to do.
+/// about, with its host. What has a default is done without where a transport has nothing better. So are the ends of
+/// the job and of PEs, where all operations are complete when their call returns: then nothing is on its way, nor
+/// outstanding to a PE that is lost. The rest is no less than what the callers rely on, also where there is nothing to
+/// do.
 pub trait Transport: Send + Sync + Debug {
     /// What it can do.
     fn capabilities(&self) -> Capabilities;
