@@ -41,8 +41,7 @@ pub struct Error {
     message: *const c_char,
 }
 
-/// The last error of a thread, which stays where it is; its address is that of the error.
-#[repr(C)]
+/// The last error of a thread.
 struct Last {
     error: Error,
     message: CString,
@@ -123,18 +122,48 @@ pub fn happened(op: Option<u16>, fault: Fault) -> c_int {
         runtime::fail(routine, fault);
     }
     let (handler, data) = handler(Team::from_bits(fault.team()));
-    let error = keep(op, routine, &fault);
+    let last = Last::of(op, routine, &fault);
     match handler {
-        FATAL | RETURN => {}
-        LOG => pellucid_core::say!("pellucid: PE {}: {routine}: {fault}", runtime::map().me),
+        FATAL | RETURN => keep(last),
+        LOG => {
+            keep(last);
+            pellucid_core::say!("pellucid: PE {}: {routine}: {fault}", runtime::map().me);
+        }
         // An error of a call that the handler makes: it is in there to see it, and would never come to its end.
-        ErrorHandler(_) if is_in_handler() => {}
+        ErrorHandler(_) if is_in_handler() => keep(last),
         ErrorHandler(function) => {
+            let copy = ErrorCopy::of(&last);
+            keep(last);
             // SAFETY: the program gave it as a function of this type.
-            in_handler(unsafe { std::mem::transmute::<usize, HandlerFunction>(function) }, error, data);
+            in_handler(unsafe { std::mem::transmute::<usize, HandlerFunction>(function) }, copy, data);
         }
     }
     fault.code()
+}
+
+/// The error of a handler that runs. Calls of the handler's may fail, or clear the thread's last error, which ends that
+/// one; this is the handler's until it returns.
+struct ErrorCopy {
+    error: Error,
+    /// The message. In here it is gone with the frame, which a handler may leave by a jump without a word.
+    text: [u8; 512],
+    /// One that has no room there; a jump leaves it behind.
+    long: Option<CString>,
+}
+
+impl ErrorCopy {
+    fn of(last: &Last) -> Self {
+        let message = last.message.as_bytes_with_nul();
+        let mut text = [0; 512];
+        let room = text.get_mut(..message.len()).map(|room| room.copy_from_slice(message));
+        Self { error: last.error, text, long: if room.is_none() { Some(last.message.clone()) } else { None } }
+    }
+
+    /// Has the error name the message, once both are where they stay.
+    fn settle(&mut self) -> *const Error {
+        self.error.message = self.long.as_ref().map_or(self.text.as_ptr().cast(), |long| long.as_ptr());
+        &raw const self.error
+    }
 }
 
 /// Whether the calling thread is in the program's handler, and has not left it by an exception or `longjmp`. The mark
@@ -148,12 +177,13 @@ fn is_in_handler() -> bool {
 
 /// Runs the program's handler. It may call routines, while the thread is in this one.
 #[inline(never)]
-fn in_handler(handler: HandlerFunction, error: *const Error, data: *mut c_void) {
+fn in_handler(handler: HandlerFunction, mut copy: ErrorCopy, data: *mut c_void) {
+    let error = copy.settle();
     let mark = Mark::new();
     mark.set();
     let thread = thread::get();
     thread.handler.set(&raw const mark);
-    // SAFETY: the program gave it as a function of this type; the error is this thread's until its next one.
+    // SAFETY: the program gave it as a function of this type; the error is in this frame, and nobody else has it.
     recorder::nested(|| unsafe { handler(error, data) });
     thread.handler.set(ptr::null());
 }
@@ -167,7 +197,7 @@ fn report(fault: &Fault) -> c_int {
 fn keep_allowed(fault: &Fault) -> c_int {
     let op = thread::waiting().map(|(op, _)| op);
     let routine = op.and_then(|op| OPS.get(usize::from(op))).map_or("a request", |op| op.name());
-    keep(op, routine, fault);
+    keep(Last::of(op, routine, fault));
     fault.code()
 }
 
@@ -176,27 +206,31 @@ fn is_fatal(fault: &Fault) -> bool {
     handler(Team::from_bits(fault.team())).0 == FATAL && !fault.is_result()
 }
 
-/// Keeps an error as the last one of this thread.
-fn keep(op: Option<u16>, routine: &str, fault: &Fault) -> *const Error {
-    let text = format!("{routine}: {fault}").replace('\0', " ");
-    let message = CString::new(text).unwrap_or_default();
-    let (peer, address) = place(fault.cause());
-    let error = Error {
-        size: size_of::<Error>(),
-        code: fault.code(),
-        op: op.map_or(-1, c_int::from),
-        argument: argument(op, fault.cause()),
-        peer,
-        address: ptr::without_provenance(address),
-        message: message.as_ptr(),
-    };
-    let last = &thread::get().last_error;
-    let before = last.replace(Box::into_raw(Box::new(Last { error, message })).cast());
+impl Last {
+    fn of(op: Option<u16>, routine: &str, fault: &Fault) -> Self {
+        let text = format!("{routine}: {fault}").replace('\0', " ");
+        let message = CString::new(text).unwrap_or_default();
+        let (peer, address) = place(fault.cause());
+        let error = Error {
+            size: size_of::<Error>(),
+            code: fault.code(),
+            op: op.map_or(-1, c_int::from),
+            argument: argument(op, fault.cause()),
+            peer,
+            address: ptr::without_provenance(address),
+            message: message.as_ptr(),
+        };
+        Self { error, message }
+    }
+}
+
+/// Keeps an error as the last one of this thread, until the next one or until it is cleared.
+fn keep(last: Last) {
+    let before = thread::get().last_error.replace(Box::into_raw(Box::new(last)).cast());
     if !before.is_null() {
-        // SAFETY: made here, by this thread.
+        // SAFETY: made here, by this thread; a handler that runs has a copy.
         drop(unsafe { Box::from_raw(before.cast::<Last>()) });
     }
-    last.get().cast()
 }
 
 /// Which argument of the routine an error is about, counted from 0; -1 where it is about none.
@@ -256,7 +290,7 @@ pub fn last(error: *mut Error) -> Result<c_int, Fault> {
 pub fn clear() -> Result<(), Fault> {
     let before = thread::get().last_error.replace(ptr::null_mut());
     if !before.is_null() {
-        // SAFETY: made by `keep`, by this thread.
+        // SAFETY: made by `keep`, by this thread; a handler that runs has a copy.
         drop(unsafe { Box::from_raw(before.cast::<Last>()) });
     }
     Ok(())

@@ -129,6 +129,7 @@ extern "C" fn pellucid_left() {
 const OBSERVER: Observer = Observer {
     heap_in_use: recorder::heap_in_use,
     context_made: recorder::context_made,
+    algorithm: recorder::algorithm,
     waits: stall::OBSERVER,
     requests: handles::OBSERVER,
     faults: errors::OBSERVER,
@@ -302,7 +303,7 @@ fn profile(start: &Start) -> bool {
 /// From now on calls are recorded at this level.
 pub fn set_level(level: c_int) {
     recorder::set_level(level);
-    pellucid_core::team::observe_algorithms((recorder::level() > 0).then_some(recorder::algorithm));
+    pellucid_core::team::tell_algorithms(recorder::level() > 0);
 }
 
 /// Says where symmetric memory is, and prepares a trace where `SHMEM_TRACE` asks for one. A PE runs on without.

@@ -10,7 +10,7 @@ use std::ffi::c_void;
 
 use pellucid_core::base::observer::RoutineNames;
 use pellucid_core::base::{Cause, Fault};
-use pellucid_core::os::{signal_stack, stack};
+use pellucid_core::os::{readable, signal_stack, stack};
 use pellucid_profile::op::OPS;
 use pellucid_profile::recorder;
 
@@ -116,14 +116,13 @@ impl Mark {
     }
 
     /// Whether the frame with this mark is still on the stack, as far as can be seen: it is further out than the
-    /// caller's, and nobody has written there.
+    /// caller's, and nobody has written there. The stack may be gone, that of a task which the program has ended.
     pub fn is_there(mark: *const Mark) -> bool {
         let here = 0_u8;
         if (&raw const here).addr() > mark.addr() && signal_stack::current().is_none() {
             return false;
         }
-        // SAFETY: on the stack of this thread, further out: mapped, whatever is there now.
-        unsafe { mark.cast::<usize>().read_volatile() == !mark.addr() }
+        readable::word_of_stack(mark.addr()) == Some(!mark.addr())
     }
 }
 
@@ -186,7 +185,7 @@ pub fn waiting() -> Option<(u16, Operands)> {
     let thread = get();
     let op = u16::try_from(thread.routine.get().checked_sub(1)?).ok()?;
     let within: *const Within = thread.within.get().cast();
-    // SAFETY: the mark shows that the frame is there, and so the call that set both.
+    // SAFETY: the mark, which was read where it can be, shows that the frame is there, and so the call that set both.
     Mark::is_there(within.cast()).then(|| (op, unsafe { ((*within).operands)(within) }))
 }
 

@@ -259,6 +259,18 @@ fn a_handler_of_errors_may_be_left_by_a_jump() {
 }
 
 #[test]
+fn a_handlers_error_stays_until_it_returns() {
+    let job = Job::oshrun(1).arg(Build::program("extensions/own_error.c").build());
+    job.run().expect_code(0).expect_text(&["failed 0\ncleared 0\n"]);
+}
+
+#[test]
+fn a_handler_of_errors_may_end_a_task_and_its_stack() {
+    let binary = Build::program("extensions/ended_task.c").options(["-D_GNU_SOURCE"]).build();
+    Job::oshrun(1).arg(binary).run().expect_code(0).expect_text(&["2 errors\n"]);
+}
+
+#[test]
 fn the_last_error_tells_of_every_call_that_fails() {
     let binary = Build::program("extensions/refused.c").options(["-D_GNU_SOURCE"]).build();
     Job::oshrun(2).arg(binary).run().expect_code(0);

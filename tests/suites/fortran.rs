@@ -124,6 +124,11 @@ fn waits() {
 #[test]
 fn order_and_locks() {
     chapter("order");
+    if is_there() {
+        for name in ["order/heap_lock.f90", "order/locks.f"] {
+            Job::oshrun(2).arg("--check").arg(build(&programs().join(name), &[])).run().expect_code(0);
+        }
+    }
 }
 
 #[test]

@@ -2,6 +2,12 @@
 
 #[path = "sources/names.rs"]
 mod names;
+#[path = "sources/safety.rs"]
+mod safety;
+#[path = "sources/statics.rs"]
+mod statics;
+#[path = "sources/variables.rs"]
+mod variables;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;

@@ -222,7 +222,8 @@ pub fn words(op: &Op, id: u16, named: Option<&Named<'_>>) -> Option<(&'static st
                 None => Some(("ivar", elem)),
             }
         }
-        Class::Lock => Some(("lock", size_of::<u64>())),
+        // Fortran's locks are INTEGERs of four bytes; its entries make no frame.
+        Class::Lock => Some(("lock", if named.is_some() { size_of::<u64>() } else { size_of::<u32>() })),
         _ => None,
     }
 }

@@ -1,7 +1,7 @@
 //! Log-linear latency buckets.
 //!
 //! Values up to 31 ns have a bucket each; above, every octave has 16 buckets, so a bucket is at most 1/16 (6.25 %)
-//! wide. These are the buckets of an `hdrhistogram` with one significant digit and unit 1: counts convert without loss.
+//! wide. These are the buckets of an HDR histogram with one significant digit and unit 1.
 
 /// Buckets per octave.
 pub const SUB_BUCKETS: usize = 16;
@@ -105,17 +105,6 @@ impl Histogram {
             Err(at) => self.counts.insert(at, (bucket, count)),
         }
     }
-
-    /// The same counts as an `hdrhistogram` (one significant digit, unit 1 ns, up to `u64::MAX`).
-    #[cfg(feature = "hdrhistogram")]
-    pub fn to_hdr(&self) -> hdrhistogram::Histogram<u64> {
-        let mut hdr =
-            hdrhistogram::Histogram::new_with_bounds(1, u64::MAX, 1).expect("bounds and digits are valid constants");
-        for &(bucket, count) in &self.counts {
-            hdr.record_n(bounds(usize::from(bucket)).0, count).expect("every u64 is in bounds");
-        }
-        hdr
-    }
 }
 
 #[cfg(test)]
@@ -170,21 +159,5 @@ mod tests {
         let mut twice = h.clone();
         twice.merge(&h);
         assert_eq!(twice.counts(), [(3, 2), (40, 6)]);
-    }
-
-    #[cfg(feature = "hdrhistogram")]
-    #[test]
-    fn converts_to_hdrhistogram_without_loss() {
-        let counts = (0..BUCKETS).map(|b| (b as u16, b as u64 + 1));
-        let ours = Histogram::from_counts(counts);
-        let hdr = ours.to_hdr();
-        assert_eq!(hdr.len(), ours.total());
-        for b in 0..BUCKETS {
-            let (low, high) = bounds(b);
-            assert_eq!(hdr.lowest_equivalent(high), low, "bucket {b}");
-            // Its arithmetic saturates one below the end of the last bucket.
-            assert_eq!(hdr.highest_equivalent(low), high.min(u64::MAX - u64::from(b == BUCKETS - 1)), "bucket {b}");
-            assert_eq!(hdr.count_at(middle(b)), b as u64 + 1, "bucket {b}");
-        }
     }
 }

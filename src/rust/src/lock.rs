@@ -55,7 +55,8 @@ impl Lock<'_> {
     pub fn try_acquire(&mut self) -> Option<Guard<'_>> {
         // SAFETY: see acquire.
         let is_held = unsafe { ffi::shmem_test_lock(self.word.part(0, 1)) } != 0;
-        (!is_held).then_some(Guard { lock: self })
+        // Made only where the lock is taken: the end of a guard releases it.
+        (!is_held).then(|| Guard { lock: self })
     }
 }
 

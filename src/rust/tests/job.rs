@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Barrier;
 
-use pellucid::{Compare, Error, Options, Shmem, SignalOp};
+use pellucid::{Compare, Error, Lock, Options, Shmem, SignalOp};
 
 /// Set in the PEs of a job.
 const INSIDE: &str = "PELLUCID_RUST_TEST";
@@ -352,7 +352,27 @@ fn signals_and_locks(shmem: &Shmem) -> Result<(), Error> {
     }
     shmem.barrier_all();
     assert_eq!(shmem.get_one(&total, 0, first), 20 * world.size() as u64);
+    tried_locks(shmem, &mut lock);
     Ok(())
+}
+
+/// One PE has the lock, which no other gets, however often it asks.
+fn tried_locks(shmem: &Shmem, lock: &mut Lock<'_>) {
+    let me = shmem.world().rank();
+    for turn in 0..shmem.world().size() {
+        if me == turn {
+            let _held = lock.try_acquire().expect("nobody has it");
+            shmem.barrier_all();
+            shmem.barrier_all();
+        } else {
+            shmem.barrier_all();
+            for _ in 0..2 {
+                assert!(lock.try_acquire().is_none(), "PE {turn} has it");
+            }
+            shmem.barrier_all();
+        }
+        shmem.barrier_all();
+    }
 }
 
 fn threads(shmem: &Shmem) -> Result<(), Error> {

@@ -12,6 +12,9 @@ pub struct Observer {
     pub heap_in_use: fn(usize),
     /// A new context: its number, then number, first PE, stride and size of its team.
     pub context_made: fn(usize, usize, (i32, i32, i32)),
+    /// The thread's collective takes the algorithm of this place in `collectives::table`; where that is asked for
+    /// (`team::tell_algorithms`).
+    pub algorithm: fn(u8),
     /// Waits that have become long.
     pub waits: WaitObserver,
     /// Requests.

@@ -2,6 +2,10 @@
 //!
 //! A handle is the address of its place. Whether an address is a place, and whether something lives there, can be told
 //! without reading memory that may not exist; so a wild or stale handle gets a message, not a crash.
+//!
+//! No lock and no count keeps an object while it is used, which would cost each call on a context. Programs promise by
+//! the specification that they end none that another thread is in a call with; who asks for an object says how the rest
+//! is kept.
 #![allow(unsafe_code)]
 
 use std::cell::UnsafeCell;
@@ -38,7 +42,8 @@ pub struct Slab<T, const N: usize> {
     free: Mutex<Free>,
 }
 
-// SAFETY: a place is written by the one who took it from the free list, before it is live; then it is only read.
+// SAFETY: a place is written by the one who took it from the free list, before it is live; then it is only read, until
+// it is ended by the one who found it live, while nobody reads it: so whoever reads it vouches.
 unsafe impl<T: Sync + Send, const N: usize> Sync for Slab<T, N> {}
 
 impl<T: 'static, const N: usize> Slab<T, N> {
@@ -79,11 +84,21 @@ impl<T: 'static, const N: usize> Slab<T, N> {
     }
 
     /// The live object behind a handle.
+    ///
+    /// # Safety
+    /// Nobody ends the object before the reference was used for the last time: neither who asked for it nor another
+    /// thread.
     #[inline]
-    pub fn get(&self, handle: usize) -> Option<&T> {
+    pub unsafe fn get(&self, handle: usize) -> Option<&T> {
         let place = self.place(handle)?;
-        // SAFETY: live places are initialized.
+        // SAFETY: live places are initialized, and the caller vouches for it that this one stays so.
         place.live.load(Ordering::Acquire).then(|| unsafe { (*place.value.get()).assume_init_ref() })
+    }
+
+    /// Whether a handle is that of a live object.
+    #[inline]
+    pub fn is_live(&self, handle: usize) -> bool {
+        self.place(handle).is_some_and(|place| place.live.load(Ordering::Acquire))
     }
 
     /// Ends the object behind a handle; false where there is none.
@@ -100,10 +115,13 @@ impl<T: 'static, const N: usize> Slab<T, N> {
     }
 
     /// Does something with every live object.
-    pub fn for_each(&self, mut with: impl FnMut(&T)) {
+    ///
+    /// # Safety
+    /// Nobody ends an object meanwhile: neither `with` nor another thread.
+    pub unsafe fn for_each(&self, mut with: impl FnMut(&T)) {
         let used = self.free().fresh;
         for place in self.places[..used].iter().filter(|place| place.live.load(Ordering::Acquire)) {
-            // SAFETY: live places are initialized.
+            // SAFETY: live places are initialized, and the caller vouches for it that this one stays so.
             with(unsafe { (*place.value.get()).assume_init_ref() });
         }
     }
@@ -140,15 +158,22 @@ mod tests {
         static SLAB: Slab<String, 3> = Slab::new();
         let handles: Vec<usize> = ["a", "b", "c"].iter().map(|s| SLAB.insert((*s).into()).unwrap()).collect();
         assert_eq!(SLAB.insert("d".into()), None);
-        assert_eq!(SLAB.get(handles[1]).unwrap(), "b");
-        assert!(SLAB.remove(handles[1]) && !SLAB.remove(handles[1]));
-        assert!(SLAB.get(handles[1]).is_none());
+        // SAFETY: nobody ends it meanwhile.
+        assert_eq!(unsafe { SLAB.get(handles[1]) }.unwrap(), "b");
+        let mut all = String::new();
+        // SAFETY: as above.
+        unsafe { SLAB.for_each(|text| all += text) };
+        assert_eq!(all, "abc");
+        assert!(SLAB.is_live(handles[1]) && SLAB.remove(handles[1]) && !SLAB.remove(handles[1]));
+        assert!(!SLAB.is_live(handles[1]));
         for wild in [0, 1, handles[0] + 1, handles[2] + 64 * 100, usize::MAX] {
-            assert!(SLAB.get(wild).is_none() && !SLAB.remove(wild), "{wild:#x}");
+            // SAFETY: there is none.
+            let none = unsafe { SLAB.get(wild) };
+            assert!(none.is_none() && !SLAB.is_live(wild) && !SLAB.remove(wild), "{wild:#x}");
         }
         assert_eq!(SLAB.insert("e".into()), Some(handles[1]));
         SLAB.clear();
-        assert!(handles.iter().all(|handle| SLAB.get(*handle).is_none() && SLAB.was_used(*handle)));
+        assert!(handles.iter().all(|handle| !SLAB.is_live(*handle) && SLAB.was_used(*handle)));
         assert!(!SLAB.was_used(0));
     }
 }

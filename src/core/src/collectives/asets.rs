@@ -8,7 +8,8 @@ use crate::base::Fault;
 use crate::context::order;
 use crate::request::Request;
 use crate::team::World;
-use crate::team::aset::{self, Opaque};
+use crate::team::aset::{self, Aset, Opaque};
+use std::sync::Arc;
 
 /// Completes all stores and waits for the set.
 pub fn barrier(w: &'static World, set: *const Opaque, psync: *mut i64) -> Result<(), Fault> {
@@ -28,9 +29,9 @@ pub fn sync(w: &'static World, set: *const Opaque, psync: *mut i64) -> Result<()
 fn synchronize(w: &'static World, set: *const Opaque, psync: *mut i64, completes: bool) -> Result<(), Fault> {
     let set = aset::get(set)?;
     if psync.is_null() {
-        return complete(w, nonblocking::synchronize(w, Group::Set(set, psync), completes));
+        return complete(w, nonblocking::synchronize(w, Group::Set(&set, psync), completes));
     }
-    active::synchronize(w, ActiveSet::Explicit(set, psync), completes)
+    active::synchronize(w, ActiveSet::Explicit(&set, psync), completes)
 }
 
 /// Copies from member `root` to all others; the root's own `dest` is not written.
@@ -46,9 +47,9 @@ pub fn broadcast(
     w.map.ready()?;
     let set = aset::get(set)?;
     if psync.is_null() {
-        return complete(w, nonblocking::broadcast(w, Group::Set(set, psync), dest, source, bytes, root));
+        return complete(w, nonblocking::broadcast(w, Group::Set(&set, psync), dest, source, bytes, root));
     }
-    active::broadcast(w, ActiveSet::Explicit(set, psync), dest, source, bytes, root)
+    active::broadcast(w, ActiveSet::Explicit(&set, psync), dest, source, bytes, root)
 }
 
 macro_rules! gathers {
@@ -65,9 +66,9 @@ macro_rules! gathers {
             w.map.ready()?;
             let set = aset::get(set)?;
             if psync.is_null() {
-                return complete(w, nonblocking::$name(w, Group::Set(set, psync), dest, source, bytes));
+                return complete(w, nonblocking::$name(w, Group::Set(&set, psync), dest, source, bytes));
             }
-            active::$name(w, ActiveSet::Explicit(set, psync), dest, source, bytes)
+            active::$name(w, ActiveSet::Explicit(&set, psync), dest, source, bytes)
         }
     )* };
 }
@@ -92,25 +93,25 @@ pub fn reduce(
     let set = aset::get(set)?;
     if psync.is_null() {
         let nelems = nonblocking::count(nreduce)?;
-        return complete(w, nonblocking::reduce(w, Group::Set(set, psync), dest, source, nelems, kernel));
+        return complete(w, nonblocking::reduce(w, Group::Set(&set, psync), dest, source, nelems, kernel));
     }
-    active::reduce(w, ActiveSet::Explicit(set, psync), dest, source, nreduce, kernel)
+    active::reduce(w, ActiveSet::Explicit(&set, psync), dest, source, nreduce, kernel)
 }
 
-/// The members of a set, for a nonblocking call.
-fn group(w: &World, set: *const Opaque, psync: *const i64) -> Result<Group<'static>, Fault> {
+/// The set of a nonblocking call.
+fn ready(w: &World, set: *const Opaque) -> Result<Arc<Aset>, Fault> {
     w.map.ready()?;
-    aset::get(set).map(|set| Group::Set(set, psync))
+    aset::get(set)
 }
 
 /// Nonblocking [`barrier`]. So for the next ones.
 pub fn barrier_nb(w: &'static World, set: *const Opaque, psync: *mut i64, request: *mut Request) -> Result<(), Fault> {
-    give(request, nonblocking::barrier(w, group(w, set, psync)?, true)).map(drop)
+    give(request, nonblocking::barrier(w, Group::Set(&*ready(w, set)?, psync), true)).map(drop)
 }
 
 /// Nonblocking [`sync`].
 pub fn sync_nb(w: &'static World, set: *const Opaque, psync: *mut i64, request: *mut Request) -> Result<(), Fault> {
-    give(request, nonblocking::barrier(w, group(w, set, psync)?, false)).map(drop)
+    give(request, nonblocking::barrier(w, Group::Set(&*ready(w, set)?, psync), false)).map(drop)
 }
 
 /// Nonblocking [`broadcast`].
@@ -125,7 +126,7 @@ pub fn broadcast_nb(
     root: i32,
     request: *mut Request,
 ) -> Result<(), Fault> {
-    give(request, nonblocking::broadcast(w, group(w, set, psync)?, dest, source, bytes, root)).map(drop)
+    give(request, nonblocking::broadcast(w, Group::Set(&*ready(w, set)?, psync), dest, source, bytes, root)).map(drop)
 }
 
 /// Nonblocking [`reduce`].
@@ -141,7 +142,7 @@ pub fn reduce_nb(
     request: *mut Request,
 ) -> Result<(), Fault> {
     let nelems = nonblocking::count(nreduce)?;
-    give(request, nonblocking::reduce(w, group(w, set, psync)?, dest, source, nelems, kernel)).map(drop)
+    give(request, nonblocking::reduce(w, Group::Set(&*ready(w, set)?, psync), dest, source, nelems, kernel)).map(drop)
 }
 
 macro_rules! nonblocking_gathers {
@@ -156,7 +157,7 @@ macro_rules! nonblocking_gathers {
             bytes: usize,
             request: *mut Request,
         ) -> Result<(), Fault> {
-            give(request, nonblocking::$of(w, group(w, set, psync)?, dest, source, bytes)).map(drop)
+            give(request, nonblocking::$of(w, Group::Set(&*ready(w, set)?, psync), dest, source, bytes)).map(drop)
         }
     )* };
 }

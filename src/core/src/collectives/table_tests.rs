@@ -2,6 +2,11 @@
 
 use super::*;
 
+/// The name of the algorithm of a call.
+fn name<F: Copy>(collective: &Collective<F>, forced: &Forced, shape: &Shape) -> &'static str {
+    rows()[usize::from(collective.pick(forced, shape).1)].name
+}
+
 #[test]
 fn every_row_can_be_forced_and_only_those() {
     for row in rows() {
@@ -11,8 +16,8 @@ fn every_row_can_be_forced_and_only_those() {
     assert_eq!(parse("auto"), Ok(Forced::AUTO));
     assert!(["reduce:magic", "reduce", "magic:tree", "tree"].iter().all(|text| parse(text).is_err()));
     let both = parse("barrier:counter, reduce:tree").unwrap();
-    assert_eq!(BARRIER.name_for(&both, &Shape::default()), "counter");
-    assert_eq!(REDUCE.name_for(&both, &Shape::default()), "tree");
+    assert_eq!(name(&BARRIER, &both, &Shape::default()), "counter");
+    assert_eq!(name(&REDUCE, &both, &Shape::default()), "tree");
 }
 
 #[test]
@@ -46,7 +51,7 @@ fn the_last_row_of_a_collective_takes_every_call() {
 
 /// The name of what is taken for so many bytes among so many members.
 fn taken<F: Copy>(collective: &Collective<F>, forced: &str, bytes: usize, members: usize) -> &'static str {
-    collective.name_for(&parse(forced).unwrap(), &Shape { bytes, members, ..Shape::default() })
+    name(collective, &parse(forced).unwrap(), &Shape { bytes, members, ..Shape::default() })
 }
 
 #[test]
@@ -69,15 +74,15 @@ fn sizes_and_members_choose() {
     assert_eq!([8, INLINE + 1, SLICED_REDUCE - 1, SLICED_REDUCE].map(among(2)), ["flat", "whole", "whole", "sliced"]);
     assert_eq!([8, INLINE + 1, SLICED_REDUCE].map(among(64)), ["tree", "whole", "sliced"]);
     let shared = Shape { bytes: 8, members: 64, oversubscribed: true, ..Shape::default() };
-    assert_eq!(REDUCE.name_for(&Forced::AUTO, &shared), "flat");
-    assert_eq!(BARRIER.name_for(&Forced::AUTO, &shared), "counter");
+    assert_eq!(name(&REDUCE, &Forced::AUTO, &shared), "flat");
+    assert_eq!(name(&BARRIER, &Forced::AUTO, &shared), "counter");
     assert_eq!([1, 24, 25].map(|members| taken(&BARRIER, "auto", 0, members)), ["flat", "flat", "dissemination"]);
     assert_eq!([24, 25].map(|members| taken(&BROADCAST, "auto", 8, members)), ["flat", "tree"]);
     assert_eq!(taken(&HOSTS_BROADCAST, "auto", 8, 99), "messages");
     assert_eq!([2, 9].map(|hosts| taken(&HOSTS_BROADCAST, "auto", 1 << 20, hosts)), ["binomial", "scatter"]);
     assert_eq!([8, 1 << 20].map(|bytes| taken(&HOSTS_REDUCE, "auto", bytes, 9)), ["doubling", "halving"]);
     let alltoall = |bytes, members, remote| {
-        HOSTS_ALLTOALL.name_for(&Forced::AUTO, &Shape { bytes, members, remote, ..Shape::default() })
+        name(&HOSTS_ALLTOALL, &Forced::AUTO, &Shape { bytes, members, remote, ..Shape::default() })
     };
     assert_eq!(alltoall(8, 4, 2), "messages");
     assert_eq!([8, 8192, 1 << 20].map(|bytes| alltoall(bytes, 64, 60)), ["passing", "messages", "puts"]);

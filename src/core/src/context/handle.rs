@@ -2,6 +2,11 @@
 //!
 //! On shared memory every operation is complete at once, so a context carries no queue: it is a team and its options.
 //! In a job with other hosts it has a channel of its own.
+//!
+//! What is asked of a context is given as a value: no reference to one leaves this file. A program does not destroy a
+//! context that another thread is in a call with (Section 9.5: until then its operations are not complete), nor the
+//! last `shmem_finalize` end all of them meanwhile.
+#![allow(unsafe_code)]
 
 use crate::base::pe_list::PeList;
 use crate::base::slab::Slab;
@@ -23,7 +28,7 @@ pub struct Ctx(usize);
 
 /// A context that a program created.
 #[derive(Debug)]
-pub struct Context {
+struct Context {
     /// World numbers of the PEs that are given with this context.
     pes: PeList,
     options: i64,
@@ -74,9 +79,21 @@ impl Ctx {
         }
     }
 
-    /// The live context behind a handle other than the two fixed ones.
-    pub fn context(self) -> Result<&'static Context, Fault> {
-        SLAB.get(self.0).ok_or_else(|| self.bad())
+    /// What `read` gives of the live context behind a handle other than the two fixed ones.
+    #[inline(always)]
+    fn read<R>(self, read: impl FnOnce(&Context) -> R) -> Result<R, Fault> {
+        // SAFETY: those who call this read fields. They end no context, nor does the program meanwhile, as above.
+        unsafe { SLAB.get(self.0) }.map(read).ok_or_else(|| self.bad())
+    }
+
+    /// A fault where a handle, other than the two fixed ones, is that of no live context.
+    pub fn check_live(self) -> Result<(), Fault> {
+        if SLAB.is_live(self.0) { Ok(()) } else { Err(self.bad()) }
+    }
+
+    /// The handle of the team of a context other than the two fixed ones.
+    pub fn team(self) -> Result<usize, Fault> {
+        self.read(|context| context.team)
     }
 
     #[cold]
@@ -101,36 +118,22 @@ impl Ctx {
         if self == Self::DEFAULT {
             return Ok(Channel::DEFAULT);
         }
-        Ok(self.context()?.transport.map_or(Channel::DEFAULT, |(_, channel)| channel))
+        self.read(|context| context.transport.map_or(Channel::DEFAULT, |(_, channel)| channel))
     }
 
     #[cold]
     fn no_such_pe(self, pe: i32) -> Fault {
-        match self.context() {
-            Ok(context) => Fault::from(Cause::BadPe { arg: "pe", pe: pe.into(), npes: context.pes.size() as i64 }),
+        match self.read(|context| context.pes.size() as i64) {
+            Ok(npes) => Fault::from(Cause::BadPe { arg: "pe", pe: pe.into(), npes }),
             Err(fault) => fault,
         }
     }
 }
 
-impl Context {
-    /// The handle of its team.
-    pub fn team(&self) -> usize {
-        self.team
-    }
-
-    /// The options it was created with.
-    pub fn options(&self) -> i64 {
-        self.options
-    }
-}
-
 /// With `--check`: a fault where the context with this number is another thread's alone.
 pub fn check_private(handle: usize) -> Result<(), Fault> {
-    match SLAB.get(handle) {
-        Some(context) if context.options & PRIVATE != 0 && context.thread != threads::number() => {
-            Err(Fault::from(Cause::OthersContext { handle }))
-        }
+    match Ctx(handle).read(|context| (context.options & PRIVATE != 0).then_some(context.thread)) {
+        Ok(Some(thread)) if thread != threads::number() => Err(Fault::from(Cause::OthersContext { handle })),
         _ => Ok(()),
     }
 }
@@ -145,17 +148,21 @@ pub fn world_pe(m: &Map, ctx: Ctx, pe: i32) -> i32 {
 /// The world number of a PE given with a context that the program made; -1 where there is no such context or PE.
 #[inline(never)]
 fn translated(ctx: Ctx, pe: i32) -> i32 {
-    SLAB.get(ctx.0).and_then(|context| context.pes.get(pe as u32 as usize)).unwrap_or(-1)
+    // SAFETY: a number is read. Nobody ends the context meanwhile, as above.
+    unsafe { SLAB.get(ctx.0) }.and_then(|context| context.pes.get(pe as u32 as usize)).unwrap_or(-1)
 }
 
 /// Completes the operations of all contexts over the network.
 pub(super) fn quiet_all() -> Result<(), Fault> {
     let mut result = Ok(());
-    SLAB.for_each(|context| {
+    let quiet = |context: &Context| {
         if let (Some((transport, channel)), true) = (context.transport, result.is_ok()) {
             result = transport.quiet(channel);
         }
-    });
+    };
+    // SAFETY: completing operations ends no context. This completes those of all contexts; a thread that ends one of
+    // them meanwhile is in a call with it.
+    unsafe { SLAB.for_each(quiet) };
     result
 }
 
@@ -184,6 +191,6 @@ impl Ctx {
 impl Ctx {
     /// Ends a context together with its team, unless the handle has gone to another team since.
     pub(crate) fn destroy_of(self, team: usize) -> Result<(), Fault> {
-        if self.context()?.team == team { self.destroy() } else { Ok(()) }
+        if self.team()? == team { self.destroy() } else { Ok(()) }
     }
 }

@@ -18,7 +18,7 @@ pub mod unmapped;
 pub mod wait;
 
 pub(crate) use handle::forget_all;
-pub use handle::{Context, Ctx, check_private, world_pe};
+pub use handle::{Ctx, check_private, world_pe};
 pub use session::{SessionConfig, session_start, session_stop};
 
 /// Bytes of `nelems` elements of `elem` bytes; a product that does not fit becomes a size that no segment has.

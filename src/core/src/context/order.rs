@@ -18,7 +18,7 @@ fn check(m: &Map, ctx: Ctx) -> Result<bool, Fault> {
     match ctx {
         Ctx::DEFAULT => Ok(true),
         Ctx::INVALID => Ok(false),
-        _ => ctx.context().map(|_| true),
+        _ => ctx.check_live().map(|()| true),
     }
 }
 

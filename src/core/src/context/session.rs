@@ -41,5 +41,5 @@ pub fn session_stop(m: &Map, ctx: Ctx) -> Result<(), Fault> {
 
 fn live(m: &Map, ctx: Ctx) -> Result<(), Fault> {
     m.ready()?;
-    if ctx == Ctx::DEFAULT || ctx == Ctx::INVALID { Ok(()) } else { ctx.context().map(drop) }
+    if ctx == Ctx::DEFAULT || ctx == Ctx::INVALID { Ok(()) } else { ctx.check_live() }
 }

@@ -263,7 +263,9 @@ impl Spaces {
             fence(Ordering::Acquire);
             if version.load(Ordering::Relaxed) == before && before.is_multiple_of(2) {
                 let [last, handle] = found?;
-                return if addr <= last { OPEN.get(handle) } else { None };
+                // SAFETY: the space was there when the rows were read. A program does not destroy a space while a
+                // thread is in a call on memory of it, which is what callers have the address from.
+                return if addr <= last { unsafe { OPEN.get(handle) } } else { None };
             }
             std::hint::spin_loop();
         }
@@ -272,7 +274,8 @@ impl Spaces {
     /// All of them.
     pub fn all(&self) -> Vec<Arc<Space>> {
         let _lock = self.taken();
-        self.rows().iter().filter_map(|row| OPEN.get(row[2]).cloned()).collect()
+        // SAFETY: whoever ends a space has the lock then.
+        self.rows().iter().filter_map(|row| unsafe { OPEN.get(row[2]) }.cloned()).collect()
     }
 
     /// The way to memory of this host.

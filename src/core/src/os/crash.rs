@@ -6,7 +6,7 @@
 //! that; one that it sets up later takes the place of this one.
 #![allow(unsafe_code)]
 
-use super::{depth, futex, own_code, process, remains, signal_stack, stack};
+use super::{depth, futex, own_code, process, readable, remains, signal_stack, stack};
 use std::ffi::{c_int, c_void};
 use std::mem::zeroed;
 use std::os::fd::RawFd;
@@ -273,7 +273,7 @@ fn overflows_stack(address: usize, pointer: usize) -> bool {
         && match depth::of_main_thread() {
             Some(own) => address < own.end && (is_near || pointer < own.start.saturating_add(END)),
             // What is below a stack cannot be used.
-            None => is_near && (address < pointer || word_at(pointer).is_none()),
+            None => is_near && (address < pointer || readable::word(pointer).is_none()),
         }
 }
 
@@ -281,19 +281,9 @@ fn overflows_stack(address: usize, pointer: usize) -> bool {
 /// what undoes that; `None`: the stack cannot be read.
 fn step_back(context: &mut libc::ucontext_t) -> Option<(u64, u64)> {
     let as_it_was = (instruction(context), stack_pointer(context) as u64);
-    let returns_to = word_at(stack_pointer(context)).filter(|returns_to| *returns_to != 0)?;
+    let returns_to = readable::word(stack_pointer(context)).filter(|returns_to| *returns_to != 0)? as u64;
     set_registers(context, (returns_to - 1, as_it_was.1 + 8));
     Some(as_it_was)
-}
-
-/// What is at an address; `None`: it cannot be read.
-fn word_at(address: usize) -> Option<u64> {
-    let (mut word, iov_len) = (0_u64, size_of::<u64>());
-    let local = libc::iovec { iov_base: (&raw mut word).cast(), iov_len };
-    let remote = libc::iovec { iov_base: address as *mut c_void, iov_len };
-    // SAFETY: one place of eight bytes each; the second may be any address.
-    let read = unsafe { libc::process_vm_readv(libc::getpid(), &raw const local, 1, &raw const remote, 1, 0) };
-    (read == iov_len as isize).then_some(word)
 }
 
 /// Sets the instruction and the stack pointer.

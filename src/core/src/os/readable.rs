@@ -1,8 +1,11 @@
-//! Whether memory can be read that nobody vouches for.
+//! Memory that nobody vouches for: whether it can be read, and what is there.
 #![allow(unsafe_code)]
 
+use super::depth;
 use std::cell::Cell;
-use std::ptr::null_mut;
+use std::ffi::c_void;
+use std::ops::Range;
+use std::ptr::{null_mut, with_exposed_provenance};
 
 /// No page is smaller.
 const PAGE: usize = 4096;
@@ -12,6 +15,9 @@ const NO_WAY: i32 = -1;
 thread_local! {
     /// Pages that were readable, next to each other: of the stack, mostly.
     static KNOWN: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
+    /// First address and end of the main thread's stack, in that thread, once somebody has asked for it; in others
+    /// both are 1.
+    static MAIN: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
 }
 
 /// Whether the word at an address, which is aligned, can be read. The kernel says so; in a signal handler, too.
@@ -48,9 +54,60 @@ pub fn is_readable_stack(address: usize) -> bool {
     true
 }
 
+/// The word at an address, which is aligned; `None`: it cannot be read. The kernel reads it, so that memory may go
+/// meanwhile; in a signal handler, too.
+pub fn word(address: usize) -> Option<usize> {
+    let (mut word, iov_len) = (0_usize, size_of::<usize>());
+    let local = libc::iovec { iov_base: (&raw mut word).cast(), iov_len };
+    let remote = libc::iovec { iov_base: address as *mut c_void, iov_len };
+    // SAFETY: one place of eight bytes each; the second may be any address. errno is put back.
+    let (read, error) = unsafe {
+        let errno = libc::__errno_location();
+        let before = *errno;
+        let read = libc::process_vm_readv(libc::getpid(), &raw const local, 1, &raw const remote, 1, 0);
+        (read, std::mem::replace(&mut *errno, before))
+    };
+    match error {
+        _ if read == iov_len as isize => Some(word),
+        // A sandbox does not let a process read even itself so.
+        libc::EPERM | libc::ENOSYS if read < 0 && is_readable(address) => {
+            // SAFETY: the kernel has just read it.
+            Some(unsafe { with_exposed_provenance::<usize>(address).read_volatile() })
+        }
+        _ => None,
+    }
+}
+
+/// The same of a word that is further out on the stack that the calling thread is on, or on another one that may be
+/// gone by now: a task's, which the program switches to and from. The kernel is asked where neither is certain.
+pub fn word_of_stack(address: usize) -> Option<usize> {
+    let here = 0_u8;
+    let here = (&raw const here).addr();
+    if here / PAGE == address / PAGE || here <= address && [here, address].iter().all(|at| main_stack().contains(at)) {
+        // SAFETY: it is on the page that this function's frame is on, or between this frame and the end of the main
+        // thread's stack. All of that is mapped while the thread is in here: the kernel maps nothing else below that
+        // end for as many bytes as `depth` takes for the stack.
+        return Some(unsafe { with_exposed_provenance::<usize>(address).read_volatile() });
+    }
+    word(address)
+}
+
+/// The main thread's stack, where that is the calling thread; else nothing.
+fn main_stack() -> Range<usize> {
+    let (from, to) = MAIN.get();
+    if from == 0 {
+        let stack = depth::of_main_thread().unwrap_or(1..1);
+        MAIN.set((stack.start, stack.end));
+        return stack;
+    }
+    from..to
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::os::mmap;
+    use std::os::fd::AsRawFd;
 
     #[test]
     fn what_is_there_can_be_read_and_nothing_else() {
@@ -61,6 +118,23 @@ mod tests {
         }
         for nowhere in [0, 8, 0x7fff_dead_beef_0000, usize::MAX - 7] {
             assert!(!is_readable(nowhere) && !is_readable_stack(nowhere), "{nowhere:#x}");
+            assert_eq!((word(nowhere), word_of_stack(nowhere)), (None, None), "{nowhere:#x}");
         }
+    }
+
+    #[test]
+    fn words_are_read_where_there_are_any() {
+        let far = [0_usize; 4096];
+        let words = [4711_usize, 12];
+        for (at, expected) in [(&raw const words[0], 4711), (&raw const words[1], 12), (&raw const far[0], 0)] {
+            assert_eq!((word(at.addr()), word_of_stack(at.addr())), (Some(expected), Some(expected)));
+        }
+        let file = mmap::memfd(c"readable").unwrap();
+        mmap::grow(file.as_raw_fd(), PAGE).unwrap();
+        let page = mmap::shared(file.as_raw_fd(), 0, PAGE, None).unwrap();
+        assert_eq!((word(page.addr()), word_of_stack(page.addr())), (Some(0), Some(0)));
+        // SAFETY: made here, and nobody uses it.
+        unsafe { mmap::unmap(page, PAGE) };
+        assert_eq!((word(page.addr()), word_of_stack(page.addr())), (None, None));
     }
 }

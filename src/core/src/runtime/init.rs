@@ -262,8 +262,7 @@ fn make_world(map: Map, job: &'static Job, near: Range<u32>, hosts: Vec<u32>, in
     };
     // Ids that are never free.
     world.world.mine().ids[0].store(team::ALWAYS, Ordering::Release);
-    // SAFETY: no other thread reads the world now: the state is locked, and before the first init a program has nothing
-    // to pass to a routine that would read it.
+    // SAFETY: inits are one at a time, and no other thread reads the world before this one has returned: see WorldCell.
     unsafe { WORLD.0.get().write(world) };
 }
 

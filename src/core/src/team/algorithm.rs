@@ -129,11 +129,6 @@ impl<F: Copy> Collective<F> {
         let row = self.row(forced, shape);
         (self.rows[row].run, self.place.algorithm + row as u8)
     }
-
-    /// The name of the algorithm of a call.
-    pub fn name_for(&self, forced: &Forced, shape: &Shape) -> &'static str {
-        self.rows[self.row(forced, shape)].name
-    }
 }
 
 /// What the environment forces, by collective: the number of the row, from 1 on; 0 leaves the choice to size and

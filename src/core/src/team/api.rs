@@ -87,8 +87,8 @@ pub fn ctx_create(w: &World, options: i64, ctx: *mut Ctx) -> Result<i32, Fault> 
 /// Completes and ends a context (Section 9.5.3).
 pub fn ctx_destroy(w: &World, ctx: Ctx) -> Result<(), Fault> {
     let later = order::told_later(order::quiet(&w.map, ctx))?;
-    if let Ok(context) = ctx.context()
-        && let Ok(Some(team)) = w.team(Handle(context.team()))
+    if let Ok(team) = ctx.team()
+        && let Ok(Some(team)) = w.team(Handle(team))
     {
         forget_context(team, ctx);
     }
@@ -105,7 +105,7 @@ pub fn ctx_get_team(w: &World, ctx: Ctx, team: *mut Handle) -> Result<i32, Fault
     let (value, status) = match ctx {
         Ctx::INVALID => (Handle::INVALID, -1),
         Ctx::DEFAULT => (Handle::WORLD, 0),
-        _ => (Handle(ctx.context()?.team()), 0),
+        _ => (Handle(ctx.team()?), 0),
     };
     // SAFETY: not null; the caller vouches for a handle there.
     unsafe { team.write(value) };

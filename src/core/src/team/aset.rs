@@ -127,10 +127,19 @@ fn insert(w: &World, list: &[i32]) -> *mut Opaque {
     SLAB.insert(Arc::new(aset)).map_or(std::ptr::null_mut(), |handle| handle as *mut Opaque)
 }
 
+/// What `read` gives of the set behind a handle.
+#[inline]
+#[allow(unsafe_code)]
+fn with<R>(handle: *const Opaque, read: impl FnOnce(&Arc<Aset>) -> R) -> Result<R, Fault> {
+    // SAFETY: those in this file read fields or count the set once more. A program does not delete a set that another
+    // thread is just giving to a call; the call itself, once it is under way, has a count of its own.
+    unsafe { SLAB.get(handle as usize) }.map(read).ok_or_else(|| unknown(handle))
+}
+
 /// The set behind a handle.
 #[inline]
-pub fn get(handle: *const Opaque) -> Result<&'static Arc<Aset>, Fault> {
-    SLAB.get(handle as usize).ok_or_else(|| unknown(handle))
+pub fn get(handle: *const Opaque) -> Result<Arc<Aset>, Fault> {
+    with(handle, Arc::clone)
 }
 
 #[cold]
@@ -145,24 +154,25 @@ pub fn delete(handle: *mut Opaque) -> Result<(), Fault> {
 
 /// Whether this PE is a member: 1 or 0.
 pub fn contains_me(handle: *const Opaque) -> Result<i32, Fault> {
-    get(handle).map(|aset| i32::from(aset.me.is_some()))
+    with(handle, |aset| i32::from(aset.me.is_some()))
 }
 
 /// Members.
 pub fn count(handle: *const Opaque) -> Result<i32, Fault> {
-    get(handle).map(|aset| aset.pes.size() as i32)
+    with(handle, |aset| aset.pes.size() as i32)
 }
 
 /// World number of a member; -1 where there is none of this index.
 pub fn pe(handle: *const Opaque, index: i32) -> Result<i32, Fault> {
-    let aset = get(handle)?;
-    let index = usize::try_from(index).ok().filter(|index| *index < aset.pes.size());
-    Ok(index.map_or(-1, |index| aset.pes.world(index)))
+    with(handle, |aset| {
+        let index = usize::try_from(index).ok().filter(|index| *index < aset.pes.size());
+        index.map_or(-1, |index| aset.pes.world(index))
+    })
 }
 
 /// Index of a PE; -1 where it is no member.
 pub fn index(handle: *const Opaque, pe: i32) -> Result<i32, Fault> {
-    get(handle).map(|aset| aset.pes.index_of(pe).map_or(-1, |index| index as i32))
+    with(handle, |aset| aset.pes.index_of(pe).map_or(-1, |index| index as i32))
 }
 
 /// Ends all sets: at the last finalize.

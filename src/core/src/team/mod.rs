@@ -24,8 +24,8 @@ pub mod sync_block;
 pub use crate::base::pe_list;
 pub use api::{create_ctx, ctx_create, ctx_destroy, ctx_get_team, get_config, my_pe, n_pes, team_ptr, translate_pe};
 pub use barrier::{central_counter, dissemination, flat};
-pub use chosen::observe_algorithms;
 use chosen::tell_algorithm;
+pub use chosen::tell_algorithms;
 pub use ids::{ALWAYS, NUMA_ID, greatest_of_all};
 pub use members::{Members, TeamView};
 pub use shrink::{agreement, shrink};
@@ -298,7 +298,9 @@ impl World {
             0 => Ok(None),
             2 => Ok(Some(&self.shared)),
             3 => Ok(Some(&self.numa)),
-            _ => SLAB.get(handle.0).map(Some).ok_or_else(|| unknown(handle.0)),
+            // SAFETY: a program destroys a team when no call on it is under way (Section 9.4.8); the call that destroys
+            // it, and the last finalize, do not use it after that.
+            _ => unsafe { SLAB.get(handle.0) }.map(Some).ok_or_else(|| unknown(handle.0)),
         }
     }
 

@@ -69,7 +69,7 @@ pub fn split_aset(
     };
     let config = read_config(config, mask)?;
     let set = aset::get(set)?;
-    check_matching(w, parent, Kind::Split, move || [(Arg::Number("set"), set.name as u64)])?;
+    check_matching(w, parent, Kind::Split, || [(Arg::Number("set"), set.name as u64)])?;
     let ranks: Option<Vec<i32>> = set.pes.iter().map(|pe| parent.rank_of(pe)).collect();
     // Every member sees the same set and leaves here.
     let Some(PeList::Strided { start, stride, size }) = ranks.map(|ranks| PeList::of(&ranks)) else {
@@ -218,7 +218,8 @@ pub(super) fn finish(made: Made, new_team: *mut Handle) -> Result<i32, Fault> {
 /// Takes back a team that no collective was made on yet.
 fn discard(w: &World, made: Made) {
     if let Made::Member(handle) = made
-        && let Some(id) = SLAB.get(handle.0).map(|team| team.id)
+        // SAFETY: a number is read; the program does not know the handle yet.
+        && let Some(id) = unsafe { SLAB.get(handle.0) }.map(|team| team.id)
     {
         SLAB.remove(handle.0);
         release_id(w, id);

@@ -197,8 +197,10 @@ pub type CounterRow = (&'static str, &'static str, u64);
 /// The way from this PE to others.
 ///
 /// All functions may be called from any thread, from `shmem_init` until the process ends. A fault says which peer it is
-/// about, with its host. What has a default is done without where a transport has nothing better; the rest is no less
-/// than what the callers rely on, also where there is nothing to do.
+/// about, with its host. What has a default is done without where a transport has nothing better. So are the ends of
+/// the job and of PEs, where all operations are complete when their call returns: then nothing is on its way, nor
+/// outstanding to a PE that is lost. The rest is no less than what the callers rely on, also where there is nothing to
+/// do.
 pub trait Transport: Send + Sync + Debug {
     /// What it can do.
     fn capabilities(&self) -> Capabilities;
@@ -219,27 +221,29 @@ pub trait Transport: Send + Sync + Debug {
     }
 
     /// What it has done so far: the counters of its row.
-    fn counters(&self) -> Vec<CounterRow>;
+    fn counters(&self) -> Vec<CounterRow> {
+        Vec::new()
+    }
 
     /// All that this PE has sent so far has come, which the PEs have found out another way: nobody need be asked for it
     /// when the process ends.
-    fn all_arrived(&self);
+    fn all_arrived(&self) {}
 
     /// To be called when the process is about to end: makes sure that messages of this PE have come since
     /// [`Self::all_arrived`], then ends the transport's threads. All calls go on working, but nobody serves other PEs
     /// except those who wait here.
-    fn drain(&self);
+    fn drain(&self) {}
 
     /// The job goes on without PEs that are lost: a connection that ends is no reason to end with it, until it is clear
     /// that the PE at its other end is there still.
-    fn survive(&self);
+    fn survive(&self) {}
 
     /// A PE is lost: what is outstanding to it ends with this fault, and so does all that follows. `with_host`: nothing
     /// of its host is there any more.
-    fn lose(&self, pe: i32, fault: &Fault, with_host: bool);
+    fn lose(&self, _pe: i32, _fault: &Fault, _with_host: bool) {}
 
     /// No quiet tells any more that something was outstanding to a PE that is lost.
-    fn forget_lost(&self, pe: i32);
+    fn forget_lost(&self, _pe: i32) {}
 
     /// Moves things on; never blocks. Gives whether anything happened. Whoever waits calls this.
     fn progress(&self) -> bool;

@@ -4,7 +4,7 @@
 use crate::random::Random;
 use pellucid_core::base::{Cause, Fault};
 use pellucid_core::transport::{
-    Atomic, Capabilities, Channel, Completion, CounterRow, EventSlot, Incoming, Lane, MESSAGE, MessageLimits, Outgoing,
+    Atomic, Capabilities, Channel, Completion, EventSlot, Incoming, Lane, MESSAGE, MessageLimits, Outgoing,
     RemoteAddress, SegmentId, SignalOp, Tag, Transport,
 };
 use std::collections::HashMap;
@@ -107,20 +107,6 @@ impl Transport for End {
     fn capabilities(&self) -> Capabilities {
         Capabilities { reaches_other_hosts: true, puts_at_once: false, atomics_with_cpu: false }
     }
-
-    fn counters(&self) -> Vec<CounterRow> {
-        Vec::new()
-    }
-
-    fn all_arrived(&self) {}
-
-    fn drain(&self) {}
-
-    fn survive(&self) {}
-
-    fn lose(&self, _: i32, _: &Fault, _: bool) {}
-
-    fn forget_lost(&self, _: i32) {}
 
     // Nobody knows of a PE that does not come: waits go on.
     fn ask(&self, _: Channel, _: i32, _: [u64; 3]) -> Result<u64, Fault> {

@@ -52,7 +52,7 @@ fn begin(pe: &Pe, number: usize, call: &Call) -> Option<Request> {
     let count = if call.kind == 3 { call.n * call.members.len() } else { call.n };
     pe.write(from, &bytes((0..count).map(|i| value(number, pe.me(), i))));
     let (dest, source, w) = (pe.at(at), pe.at(from).cast_const(), pe.w);
-    let group = Group::Set(set, pe.at(PSYNC + 8 * number).cast_const().cast());
+    let group = Group::Set(&set, pe.at(PSYNC + 8 * number).cast_const().cast());
     let begun = match call.kind {
         0 => nonblocking::barrier(w, group, false),
         1 => nonblocking::broadcast(w, group, dest, source, call.n * 8, call.root as i32),

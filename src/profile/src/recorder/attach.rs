@@ -44,8 +44,8 @@ pub fn attach(fd: RawFd, pe: u32, npes: u32, first_local_pe: u32, local_pes: u32
         return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
     };
     let mapping = Mapping::new(fd, HEADER_BYTES + index as usize * REGION_BYTES, REGION_BYTES, true)?;
-    // SAFETY: `Facts::read` checked that the segment, sealed against shrinking, has all its regions; the mapping is
-    // page- aligned and never unmapped (threads may be in the middle of a call); all fields are atomics.
+    // SAFETY: `SegmentShape::read` checked that the segment, sealed against shrinking, has all its regions; the mapping
+    // is page-aligned and never unmapped (threads may be in the middle of a call); all fields are atomics.
     let region = unsafe { &*mapping.leak().cast::<Region>() };
     let head = &region.head;
     head.pe.store(pe, Relaxed);

@@ -25,7 +25,7 @@ unsafe extern "C" {
 #[inline(always)]
 fn word<T, const AT: usize>() -> *const T {
     let word: *const T;
-    // SAFETY: reads a variable that holds for every thread the library can be called on; `readonly` but not `pure`, so
+    // SAFETY: reads a variable that holds for every thread the library can be called on; not an option `pure`, so
     // that a value from before a claim is not reused after it.
     unsafe {
         core::arch::asm!(

@@ -89,7 +89,8 @@ pub(super) fn open(fd: RawFd) -> io::Result<(crate::clock::Scale, Mapping)> {
 }
 
 pub(super) fn header(mapping: &Mapping) -> &Header {
-    // SAFETY: `Facts::read` has checked that there is a header; the mapping is page-aligned; all fields are atomics.
+    // SAFETY: `SegmentShape::read` has checked that there is a header; the mapping is page-aligned; all fields are
+    // atomics.
     unsafe { &*mapping.as_ptr().cast::<Header>() }
 }
 

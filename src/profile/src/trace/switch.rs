@@ -78,7 +78,7 @@ pub fn attach(fd: RawFd, pe: u32, config: Config, memory: Memory) -> io::Result<
     }
     let facts = SegmentShape::read(fd)?;
     let mapping = Mapping::new(fd, 0, HEADER_BYTES, true)?;
-    // SAFETY: `Facts::read` found a whole header; the mapping is page-aligned and never unmapped; all fields are
+    // SAFETY: `SegmentShape::read` found a whole header; the mapping is page-aligned and never unmapped; all fields are
     // atomics.
     let header = unsafe { &*mapping.leak().cast::<Header>() };
     let at = pe.checked_sub(facts.first_pe).filter(|&at| at < facts.local_pes);

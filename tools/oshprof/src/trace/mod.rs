@@ -181,10 +181,12 @@ mod tests {
         assert_eq!(request.output, Some(Destination::File("f".into())));
         let Ok(Asked::Trace(request)) = parsed("trace d --to otlp -o -") else { panic!() };
         assert_eq!(request.output, Some(Destination::Standard));
+        let formats = Format::value_variants().iter().filter_map(Format::to_possible_value);
+        let formats: Vec<String> = formats.map(|format| format.get_name().to_owned()).collect();
         for (line, part) in [
             ("trace", "<DIR>"),
             ("trace d -o f", "were not provided:\n  --to <FORMAT>"),
-            ("trace d --to svg", "[possible values: chrome, perfetto, otlp, csv, otf2, waits, waits-json]"),
+            ("trace d --to svg", &format!("[possible values: {}]", formats.join(", "))),
             ("trace d --to otf2", "--to otf2 needs -o DIR"),
             ("trace d --to otf2 -o -", "--to otf2 needs -o DIR"),
             ("trace d e", "'e'"),

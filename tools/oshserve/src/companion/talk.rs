@@ -12,11 +12,8 @@ use crate::serve::handover::{accept, first_message};
 use crate::serve::jobs::Jobs;
 use crate::serve::tracked::Key;
 
-/// The socket.
-pub struct Talk {
-    stream: UnixStream,
-    lines: BufReader<UnixStream>,
-}
+/// The socket, and what was read of it.
+pub struct Talk(BufReader<UnixStream>);
 
 /// What the launcher told.
 #[derive(Debug, PartialEq, Eq)]
@@ -29,12 +26,8 @@ pub enum LauncherMessage {
 
 impl Talk {
     /// Over this socket.
-    ///
-    /// # Panics
-    /// Never: a descriptor is copied.
     pub fn new(stream: UnixStream) -> Talk {
-        let copy = stream.try_clone().unwrap_or_else(|error| panic!("a copy of a descriptor: {error}"));
-        Talk { stream, lines: BufReader::new(copy) }
+        Talk(BufReader::new(stream))
     }
 
     /// There will be no metrics, and why.
@@ -54,7 +47,7 @@ impl Talk {
 
     fn say(&mut self, text: &str) {
         // Whoever does not listen any more does not need it.
-        let _ = self.stream.write_all(text.as_bytes());
+        let _ = self.0.get_ref().write_all(text.as_bytes());
     }
 
     /// The job.
@@ -62,8 +55,8 @@ impl Talk {
     /// # Errors
     /// What is wrong with it. `None`: there is none, after all.
     pub fn job(&mut self, jobs: &Jobs) -> io::Result<Option<(Key, PushedJob)>> {
-        let user = handover::peer(self.stream.as_fd())?;
-        let Some(message) = first_message(&self.stream, None)? else { return Ok(None) };
+        let user = handover::peer(self.0.get_ref().as_fd())?;
+        let Some(message) = first_message(self.0.get_ref(), None)? else { return Ok(None) };
         accept(message, user, jobs).map(Some)
     }
 
@@ -72,7 +65,7 @@ impl Talk {
         let mut state = None;
         loop {
             let mut line = String::new();
-            match self.lines.read_line(&mut line) {
+            match self.0.read_line(&mut line) {
                 Ok(0) | Err(_) => return LauncherMessage::End(state),
                 Ok(_) => {}
             }

@@ -8,7 +8,7 @@ use super::table::TABLE;
 pub fn markdown() -> String {
     let mut text =
         String::from("| name | type | unit | labels | in OpenTelemetry | what it says |\n|---|---|---|---|---|---|\n");
-    for row in &TABLE {
+    for row in TABLE {
         let labels: Vec<String> = row.labels.iter().map(|label| format!("`{label}`")).collect();
         let unit = if row.unit.is_empty() { "-" } else { row.unit };
         let (name, kind, otel) = (row.name, row.kind.name(), row.otel);

@@ -71,7 +71,7 @@ fn at(
     m.ready()?;
     let file = get(handle)?;
     let own = Own::new(m, sym, bytes, offset)?;
-    own.result(file, direction, own.go(file, direction)).map(|bytes| bytes as isize)
+    own.result(&file, direction, own.go(&file, direction)).map(|bytes| bytes as isize)
 }
 
 /// Reads at an offset, and gives how many bytes there were; fewer than asked for at the end of the file.
@@ -92,7 +92,7 @@ fn at_nb(
     request: *mut Request,
 ) -> Result<i32, Fault> {
     w.map.ready()?;
-    let file: Arc<File> = get(handle)?.clone();
+    let file: Arc<File> = get(handle)?;
     let own = Own::new(&w.map, sym, bytes, offset)?;
     let access = if direction == Direction::Read { Access::Write } else { Access::Read };
     let used = [Use { arg: "sym", pe: w.map.me, addr: sym.addr(), bytes, access }];

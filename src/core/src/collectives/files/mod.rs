@@ -81,8 +81,11 @@ impl File {
 const OF_FILES: u64 = 1 << 61;
 
 #[inline]
-fn get(handle: FileHandle) -> Result<&'static Arc<File>, Fault> {
-    OPEN.get(handle.0).ok_or_else(|| unknown(handle))
+#[allow(unsafe_code)]
+fn get(handle: FileHandle) -> Result<Arc<File>, Fault> {
+    // SAFETY: it is counted once more and not used beyond that. A program does not close a file that another thread is
+    // just giving to a call.
+    unsafe { OPEN.get(handle.0) }.cloned().ok_or_else(|| unknown(handle))
 }
 
 #[cold]
@@ -283,7 +286,7 @@ fn as_one(
     argument: i64,
     what: fn(&World, &File, i64) -> Result<i64, i32>,
 ) -> Result<i64, Fault> {
-    let file = get(handle)?.clone();
+    let file = get(handle)?;
     let result = Arc::new(AtomicI64::new(0));
     let (answer, own) = (result.clone(), file.clone());
     let (routine, word) = match kind {

@@ -142,7 +142,7 @@ struct Place {
 
 fn begin(w: &'static World, handle: FileHandle, how: How, place: Place) -> Result<Request, Fault> {
     w.map.ready()?;
-    let file = get(handle)?.clone();
+    let file = get(handle)?;
     let want = checked(&w.map, place.sym, place.blocks, place.offset)?;
     let own = file.clone();
     // A call that waits is over before anybody could use its memory.

@@ -118,7 +118,7 @@ pub fn create_aset(
     place: *mut SpaceHandle,
 ) -> Result<i32, Fault> {
     w.map.ready()?;
-    let set = aset::get(set)?.clone();
+    let set = aset::get(set)?;
     make(w, nonblocking::Group::Set(&set, std::ptr::null()), (config, fields), place)
 }
 

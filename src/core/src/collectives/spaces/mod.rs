@@ -107,8 +107,11 @@ struct Open {
 }
 
 #[inline]
+#[allow(unsafe_code)]
 fn get(handle: SpaceHandle) -> Result<Arc<Open>, Fault> {
-    OPEN.get(handle.0).cloned().ok_or_else(|| unknown(handle))
+    // SAFETY: it is counted once more and not used beyond that. A program does not destroy a space that another thread
+    // is just giving to a call.
+    unsafe { OPEN.get(handle.0) }.cloned().ok_or_else(|| unknown(handle))
 }
 
 /// The members of a space that this PE has, and what tells their group from others.
@@ -234,9 +237,11 @@ pub fn of(w: &World, addr: usize) -> Option<SpaceHandle> {
 }
 
 /// Ends all spaces: what a program leaves behind at its last finalize.
+#[allow(unsafe_code)]
 pub fn forget_all(w: &World) {
     let mut left = Vec::new();
-    OPEN.for_each(|open| left.push(open.clone()));
+    // SAFETY: they are counted once more. This is the last finalize, which no call of another thread meets.
+    unsafe { OPEN.for_each(|open| left.push(open.clone())) };
     OPEN.clear();
     left.iter().for_each(|open| end(w, open, true));
 }

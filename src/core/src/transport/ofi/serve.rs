@@ -177,7 +177,7 @@ impl EndpointState {
                 let to = self.domain.local_address(segment, offset, data.len())?;
                 // After what came before it: a fence of the sender's may be between the two.
                 order::fence();
-                // SAFETY: `here` has checked the range; a message is not in a segment.
+                // SAFETY: `local_address` has checked the range; a message is not in a segment.
                 unsafe { copy(to, data.as_ptr(), data.len()) };
                 Some(results)
             }
@@ -266,7 +266,7 @@ impl EndpointState {
         let (results, place) = self.reply_words(results, places.bytes()?.div_ceil(8))?;
         for (i, offset) in places.offsets().enumerate() {
             let from = self.domain.local_address(places.segment, offset, places.block)?;
-            // SAFETY: `here` has checked the range; the reply has room for all blocks, and is in no segment.
+            // SAFETY: `local_address` has checked the range; the reply has room for all blocks, and is in no segment.
             unsafe { copy(place.add(i * places.block), from, places.block) };
         }
         Some(results)

@@ -6,8 +6,8 @@ use super::{amo, copy, order};
 use crate::base::{Cause, Fault};
 use crate::transport::registry::{Open, Row};
 use crate::transport::{
-    Atomic, Capabilities, Channel, Completion, CounterRow, Description, Incoming, Lane, Mapping, MessageLimits,
-    OpenRequest, Outgoing, RemoteAddress, SegmentId, SignalOp, Tag, Transport,
+    Atomic, Capabilities, Channel, Completion, Description, Incoming, Lane, Mapping, MessageLimits, OpenRequest,
+    Outgoing, RemoteAddress, SegmentId, SignalOp, Tag, Transport,
 };
 use std::collections::BTreeSet;
 use std::fmt;
@@ -111,21 +111,6 @@ impl Transport for SharedMemory {
     fn describe(&self) -> Description {
         Description { rows: vec![("memory", "of this host".into(), "mapped by every PE of it".into())] }
     }
-
-    fn counters(&self) -> Vec<CounterRow> {
-        Vec::new()
-    }
-
-    // What a PE stores is there for all at once, and who is lost, the memory's map knows.
-    fn all_arrived(&self) {}
-
-    fn drain(&self) {}
-
-    fn survive(&self) {}
-
-    fn lose(&self, _: i32, _: &Fault, _: bool) {}
-
-    fn forget_lost(&self, _: i32) {}
 
     fn progress(&self) -> bool {
         false

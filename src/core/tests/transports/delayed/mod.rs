@@ -164,12 +164,6 @@ impl Transport for Delayed {
     }
 
     // Messages lie with their receivers, and there are no threads.
-    fn all_arrived(&self) {}
-
-    fn drain(&self) {}
-
-    fn survive(&self) {}
-
     fn lose(&self, pe: i32, fault: &Fault, _: bool) {
         self.lost.lock().unwrap().insert(pe, fault.clone());
         let mut owing = self.owing.lock().unwrap();
