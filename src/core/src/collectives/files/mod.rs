@@ -261,7 +261,7 @@ pub fn size(w: &'static World, handle: FileHandle, size: *mut i64) -> Result<i32
 
 /// The team that has opened a file; `None`: it is not open.
 pub fn team(file: FileHandle) -> Option<Team> {
-    OPEN.get(file.0).map(|file| file.team)
+    get(file).ok().map(|file| file.team)
 }
 
 /// Gives a file as many bytes.
