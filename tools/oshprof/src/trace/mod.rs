@@ -183,10 +183,11 @@ mod tests {
         assert_eq!(request.output, Some(Destination::Standard));
         let formats = Format::value_variants().iter().filter_map(Format::to_possible_value);
         let formats: Vec<String> = formats.map(|format| format.get_name().to_owned()).collect();
+        let possible = format!("[possible values: {}]", formats.join(", "));
         for (line, part) in [
             ("trace", "<DIR>"),
             ("trace d -o f", "were not provided:\n  --to <FORMAT>"),
-            ("trace d --to svg", &format!("[possible values: {}]", formats.join(", "))),
+            ("trace d --to svg", possible.as_str()),
             ("trace d --to otf2", "--to otf2 needs -o DIR"),
             ("trace d --to otf2 -o -", "--to otf2 needs -o DIR"),
             ("trace d e", "'e'"),
