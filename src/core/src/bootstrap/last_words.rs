@@ -50,7 +50,8 @@ impl LastWords {
 
     /// Puts there what could not be said, as far as there is room, in place of what was. Once a PE.
     fn leave(&self, text: &str) {
-        if matches!(self.state.swap(WRITING, Ordering::AcqRel), WRITING | UNHEARD) {
+        let write = |state| (!matches!(state, WRITING | UNHEARD)).then_some(WRITING);
+        if self.state.fetch_update(Ordering::AcqRel, Ordering::Acquire, write).is_err() {
             return;
         }
         let bytes = &text.as_bytes()[..text.floor_char_boundary(WORDS)];
