@@ -432,7 +432,7 @@ fn a_mistake_is_told_though_standard_error_is_closed_or_full() {
     for full in [None, Some("/dev/full")] {
         for pes in [2, 3] {
             let outcome = Job::oshrun(pes).arg(&binary).args(full).limit(20).run().expect_code(1);
-            outcome.expect_text(&["oshrun: PE 1: shmem_long_put: ", "called from main at quiet.c:"]);
+            let outcome = outcome.expect_text(&["oshrun: PE 1: shmem_long_put: ", "called from main at quiet.c:"]);
             assert_eq!(outcome.stderr.matches("shmem_long_put").count(), 1, "{}", outcome.describe());
         }
     }
