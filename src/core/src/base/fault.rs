@@ -3,6 +3,7 @@
 //! A fault is decided where it is found, travels up as a value and is turned into a message and the end of the job in
 //! one place ([`crate::runtime::fail`]), which adds the name of the routine and the PE.
 
+use crate::os::processes;
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
@@ -166,10 +167,7 @@ impl fmt::Display for Cause {
             ),
             Self::Requests { most } => write!(f, "{most} requests are outstanding, and there can be no more: end some"),
             Self::Os { what, error } => write!(f, "{what}: {}", std::io::Error::from_raw_os_error(*error)),
-            Self::Thread { what, error } => {
-                let error = std::io::Error::from_raw_os_error(*error);
-                write!(f, "starting {what}: {}", crate::os::processes::refused(&error))
-            }
+            Self::Thread { what, error } => write!(f, "starting {what}: {}", processes::refused_code(*error)),
             Self::Startup(text) | Self::Network(text) | Self::Message(text) => f.write_str(text),
             Self::Lost { pe, how } => write!(f, "PE {pe} is lost ({how})"),
             Self::LostElsewhere { pe } => write!(f, "PE {pe} is lost, and its memory is not on this host"),

@@ -1,8 +1,8 @@
 //! The ring of hosts under another's launcher: who of a host listens where, and whom it connects to.
 //!
-//! The ring is joined right after the PEs have met for the first time, before the network is opened: a host that is lost
-//! from then on is missed, also by those that wait for it to come to the second meeting, for which launchers have no
-//! limit.
+//! The ring is joined right after the PEs have met for the first time, before the network is opened: a host that is
+//! lost from then on is missed, also by those that wait for it to come to the second meeting, for which launchers have
+//! no limit.
 
 use super::ring::{Host, HostRing, Listener};
 use super::wireup::Wireup;

@@ -48,8 +48,8 @@ pub fn silent() -> Vec<Silent> {
     silent
 }
 
-/// Addresses of the interfaces that are up, with the names of these, those of the loopback last. Without those that mean
-/// something on their own link only.
+/// Addresses of the interfaces that are up, with the names of these, those of the loopback last. Without those that
+/// mean something on their own link only.
 pub fn addresses() -> Vec<(String, IpAddr)> {
     let mut addresses = Vec::new();
     let mut list = std::ptr::null_mut();

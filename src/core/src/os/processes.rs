@@ -19,6 +19,11 @@ pub fn refused(error: &io::Error) -> String {
     format!("{error}: {}", reached.unwrap_or_else(|| "the limit of processes, see ulimit -u".into()))
 }
 
+/// The same, of the error's number.
+pub fn refused_code(error: i32) -> String {
+    refused(&io::Error::from_raw_os_error(error))
+}
+
 /// Says which limit is reached, of a group and those that it is in. Threads are counted, too.
 fn reached(group: &Group, read: impl Fn(PathBuf) -> Option<String>) -> Option<String> {
     let number = |path: PathBuf| read(path)?.trim().parse::<u64>().ok();

@@ -181,7 +181,7 @@ fn start(result: &mut Start, profiles: Profiles) -> Result<&'static Process, Fau
         report::at_start(&launch.how);
     }
     let wireup = network::wireup(&launch, transports.is_network_only())?;
-    // All hosts meet below: until then it says that somebody does not come.
+    // Until all hosts have met below.
     let _reminder = launch.reminder;
     let (job, pe) = (launch.job, launch.pe);
     let heap_len = allocator::room_for(usize::try_from(env::symmetric_size()?).unwrap_or(usize::MAX));
@@ -197,7 +197,6 @@ fn start(result: &mut Start, profiles: Profiles) -> Result<&'static Process, Fau
     let _ = PROCESS.set(process);
     wait::set_look(exit::flush_before_end);
     liveness::start(process, launch.launched, launch.profile.as_ref(), profiles.place);
-    // Before the network is opened: while the second meeting waits for a host, its end is seen.
     launch.ring.map(liveness::join);
     let job = &process.job;
     // Who is reached through memory.
