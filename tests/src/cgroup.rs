@@ -1,4 +1,4 @@
-//! Limits of memory and of CPU time, as a site or a container sets them.
+//! Limits of memory, of CPU time and of processes, as a site or a container sets them.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -23,6 +23,11 @@ impl Limit {
         let quota = cores * PERIOD;
         let before = [("cpu.cfs_period_us", PERIOD.to_string()), ("cpu.cfs_quota_us", quota.to_string())];
         Self::new(name, "cpu", before, ("cpu.max", format!("{quota} {PERIOD}")))
+    }
+
+    /// As [`Self::memory`], with so many processes and threads.
+    pub fn processes(name: &str, most: u64) -> Result<Limit, String> {
+        Self::new(name, "pids", [("pids.max", most.to_string())], ("pids.max", most.to_string()))
     }
 
     /// In a hierarchy of its own, a controller has the files `before`.

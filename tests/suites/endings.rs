@@ -424,3 +424,28 @@ fn main_returns_while_another_thread_is_in_libfabric() {
     let outcome = job.limit(30).run().expect_code(0);
     assert_eq!(outcome.stderr.matches("slow: nobody is inside").count(), 2, "{}", outcome.describe());
 }
+
+/// What a PE cannot write itself, `oshrun` says.
+#[test]
+fn a_mistake_is_told_though_standard_error_is_closed_or_full() {
+    let binary = Build::program("endings/quiet.c").options(["-g"]).build();
+    for full in [None, Some("/dev/full")] {
+        for pes in [2, 3] {
+            let outcome = Job::oshrun(pes).arg(&binary).args(full).limit(20).run().expect_code(1);
+            let outcome = outcome.expect_text(&["oshrun: PE 1: shmem_long_put: ", "called from main at quiet.c:"]);
+            assert_eq!(outcome.stderr.matches("shmem_long_put").count(), 1, "{}", outcome.describe());
+        }
+    }
+}
+
+/// The limit of a container or of a batch system is not that of the user.
+#[test]
+fn a_limit_of_processes_is_named() {
+    let group = match Limit::processes("endings-pids", 9) {
+        Ok(group) => group,
+        Err(reason) => return println!("skipped: no control group with a limit of processes can be made: {reason}"),
+    };
+    let job = Job::new("sh").args(["-c", &group.script(), "sh"]).arg(tree::tool("oshrun")).args(["-n", "16"]);
+    let outcome = job.args(["sleep", "5"]).limit(20).run().expect_failure();
+    outcome.expect_text(&["the limit of processes of its cgroup is 9 (pids.max)"]);
+}

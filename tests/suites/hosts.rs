@@ -73,6 +73,8 @@ fn hosts_are_filled_as_asked() {
         (&["-n", "5", "--hosts", "x,y"], 5),
         (&["--ppn", "2", "--hosts", "x,y,z"], 6),
         (&["-n", "3", "--ppn", "2", "--hosts", "x,y"], 3),
+        (&["-n", "4", "--oversubscribe", "--hosts", "x:1,y:1"], 4),
+        (&["-n", "4", "-O", "--hostfile", file], 4),
         (&["--hostfile", file], 3),
         (&["-n", "2", "--hostfile", file], 2),
     ] {
@@ -81,7 +83,7 @@ fn hosts_are_filled_as_asked() {
         assert_eq!(outcome.stdout.lines().count(), pes, "{}", outcome.describe());
     }
     for (options, words) in [
-        (&["-n", "4", "--hostfile", file][..], "there are slots for 3"),
+        (&["-n", "4", "--hostfile", file][..], "there are slots for 3 on 2 host(s); --ppn N or --oversubscribe gives"),
         (&["--hosts", "x:0"], "expected a number of PEs above 0"),
         (&["--hosts", ""], "expected the name of a host"),
         (&["--hosts", "-x"], "is no name of a host"),
@@ -99,6 +101,26 @@ fn hosts_are_filled_as_asked() {
     // The only host is this one: nothing is needed to reach it.
     let job = Job::new(tree::tool("oshrun")).args(["--hosts", "localhost:3", "--launch-agent", "/no/such/agent"]);
     assert_eq!(job.arg(plain()).arg("where").run().expect_code(0).stdout.lines().count(), 3);
+}
+
+/// Virtual machines and bridges of containers have such networks: nobody reaches another host by them.
+#[test]
+fn an_address_that_each_host_has_is_named() {
+    let Some(net) = Hosts::new(2) else { return };
+    for name in net.names() {
+        let commands = "ip link add other0 type veth peer name other1 && ip address add 10.0.2.15/24 dev other0 && \
+                        ip link set other0 up && ip link set other1 up";
+        net.on(&name, "sh").args(["-c", commands]).run().expect_code(0);
+    }
+    let run = |interface: &str| {
+        let binary = Build::program("endings/empty.c").named("empty-address").build();
+        net.oshrun(1).args(["-x", &format!("SHMEM_OFI_INTERFACE={interface}")]).arg(binary).limit(60).run()
+    };
+    run("eth0").expect_code(0);
+    let outcome = run("other0").expect_failure();
+    let names = net.names();
+    let words = ["both have the address 10.0.2.15", "SHMEM_OFI_INTERFACE", &names[0], &names[1]];
+    outcome.expect_text(&words);
 }
 
 /// PEs that look for an interface while a link has no carrier look again.

@@ -50,6 +50,11 @@ fn add(trials: &mut Vec<Trial>, name: &'static str, launcher: &Arc<Launcher>) {
         let title = format!("{name}: all PEs of a host are killed");
         trials.push(Trial::test(title, move || a_host_is_killed(&launcher).map_err(Failed::from)));
     }
+    if launcher.family == Family::Slurm {
+        let launcher = launcher.clone();
+        let title = format!("{name}: the PE of a host is killed in shmem_init");
+        trials.push(Trial::test(title, move || killed_in_init(&launcher).map_err(Failed::from)));
+    }
     if launcher.protocol == "PMI-2" {
         let launcher = launcher.clone();
         trials.push(Trial::test("srun without PMI", move || without_pmi(&launcher).map_err(Failed::from)));
@@ -270,6 +275,26 @@ fn a_host_is_killed(launcher: &Launcher) -> Verdict {
     ensure(outcome.code() > 0, &outcome, "a failure is expected")?;
     let said = "PEs 2 to 3 of 4 on host ";
     ensure(outcome.stderr.contains(said) || outcome.stdout.contains(said), &outcome, "the host is named")
+}
+
+/// The others wait for it to come to the second meeting, for which Slurm has no limit.
+fn killed_in_init(launcher: &Launcher) -> Verdict {
+    let name = format!("dies-in-init-{}", launcher.protocol);
+    let binary = Build::program("launchers/dies-in-init.c").named(&name).build();
+    let object = Build::program("launchers/dies-in-init.c").named(&format!("{name}.so"));
+    let object = object.options(["-DOBJECT", "-fPIC", "-shared"]).build();
+    for victim in ["1", "0"] {
+        let job = launcher.on_two_hosts(1)?.job(2).arg(&binary).arg(victim).arg(&object);
+        let outcome = job.limit(40).run();
+        let what = format!("PE {victim}");
+        ensure(outcome.code() > 0, &outcome, &format!("{what}: a failure is expected"))?;
+        nobody_is_left(&binary, &what)?;
+        let said = format!("PE {victim} of 2 on host ");
+        let found = outcome.stderr.contains(&said) || outcome.stdout.contains(&said);
+        ensure(found, &outcome, &format!("{what}: it is named"))?;
+        ensure(!outcome.stderr.contains("has waited 10 s"), &outcome, &format!("{what}: it is seen at once"))?;
+    }
+    Ok(())
 }
 
 /// N jobs of one PE would do everything N times, and end well.

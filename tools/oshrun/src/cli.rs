@@ -24,6 +24,6 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Request,
     let matches = command.try_get_matches_from_mut(std::iter::once("oshrun".into()).chain(args));
     let matches = matches.map_err(foreign::answered)?;
     let (options, foreign) = (Options::from_arg_matches(&matches)?, Foreign::from_arg_matches(&matches)?);
-    let asked = options::finish(options, foreign.map_by);
+    let asked = options::finish(options, &foreign);
     Ok(asked.map_err(|message| command.error(ErrorKind::ArgumentConflict, message))?)
 }

@@ -1,5 +1,6 @@
 //! What profiling costs: the job runs once more without it, and the difference is told.
 
+use pellucid_core::os::processes;
 use std::time::{Duration, Instant};
 
 use pellucid_profile::companion::Destinations;
@@ -63,7 +64,7 @@ fn text(with: Duration, without: Duration) -> String {
 /// took.
 fn in_child(options: &Options) -> Result<(i32, Duration), Failure> {
     let (begin, parent) = (Instant::now(), process::id());
-    let child = process::fork().map_err(|error| Failure::needs("start the job", error))?;
+    let child = process::fork().map_err(|error| Failure::needs("start the job", processes::refused(&error)))?;
     let Some(child) = child else {
         // Should this process be killed, the job ends as if its launcher had been.
         let status = if process::die_with(parent) { job::run(options).unwrap_or_else(crate::say) } else { 1 };

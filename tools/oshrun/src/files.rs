@@ -39,13 +39,17 @@ pub fn open(pattern: &str, pes: Range<u32>, job: String) -> Result<Vec<[File; 2]
     .collect()
 }
 
+/// What is said of a name that is a link.
+const LINK: &str = "is a symbolic link, and output goes through none";
+
 /// Through no link: what stands behind it may be somebody else's.
 fn create(path: &Path) -> io::Result<File> {
     if let Some(folder) = path.parent() {
         DirBuilder::new().recursive(true).create(folder)?;
     }
     // Both streams may have one file: each write goes to its end.
-    let file = OpenOptions::new().create(true).append(true).custom_flags(libc::O_NOFOLLOW).open(path)?;
+    let file = OpenOptions::new().create(true).append(true).custom_flags(libc::O_NOFOLLOW).open(path);
+    let file = file.map_err(|error| if path.is_symlink() { io::Error::other(LINK) } else { error })?;
     if file.metadata()?.is_file() {
         file.set_len(0)?;
     }
@@ -99,7 +103,8 @@ mod tests {
         assert_eq!((read("b-4.out"), read("b-4.err")), ("out 1\n".into(), "err 1\n".into()));
         std::os::unix::fs::symlink("b-4.out", folder.join("c-3")).unwrap();
         let pattern = folder.join("c-%p").display().to_string();
-        assert!(open(&pattern, 3..4, String::new()).unwrap_err().contains("c-3: "));
+        let refused = open(&pattern, 3..4, String::new()).unwrap_err();
+        assert!(refused.ends_with("c-3: is a symbolic link, and output goes through none"), "{refused}");
         assert!(open("/proc/none/%p", 0..1, String::new()).unwrap_err().starts_with("option --output: /proc/none/0: "));
         std::fs::remove_dir_all(&folder).unwrap();
     }

@@ -66,10 +66,12 @@ pub struct Foreign {
     /// Several variables to pass on. Here, they are missing.
     #[arg(long, hide = true, alias = "envlist", value_name = "VAR,VAR,...")]
     genvlist: Vec<OsString>,
+    /// Hosts get more PEs than slots where `-n` says so.
+    #[arg(long, hide = true, short_alias = 'O', alias = "overcommit")]
+    pub oversubscribe: bool,
     /// What another launcher needs to be told, and this one does not.
     #[arg(
-        long = "oversubscribe", hide = true, short_aliases = ['O', 'q', 'Q'],
-        aliases = ["overcommit", "allow-run-as-root", "quiet", "genvall"]
+        long = "quiet", hide = true, short_aliases = ['q', 'Q'], aliases = ["allow-run-as-root", "genvall"]
     )]
     nothing: bool,
     /// The same, with a value.
@@ -78,12 +80,14 @@ pub struct Foreign {
 }
 
 /// What `--map-by` says.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct MapBy {
     /// PEs of a host.
     pub ppn: Option<u32>,
     /// Cores of a PE.
     pub cores: Option<u32>,
+    /// Hosts may have more PEs than slots.
+    pub oversubscribe: bool,
 }
 
 /// `--map-by` of Open MPI: PEs of a host, cores of a PE. Hosts are filled one after the other, whatever it says.
@@ -106,7 +110,8 @@ pub fn map_by(text: &str) -> Result<MapBy, String> {
     for word in words {
         match word.to_ascii_lowercase().split_once('=') {
             Some(("pe", cores)) => found.cores = Some(values::count(OsStr::new(cores), "cores")?),
-            None if ["oversubscribe", "nooversubscribe", "span", "inherit"].contains(&&*word.to_ascii_lowercase()) => {}
+            None if word.eq_ignore_ascii_case("oversubscribe") => found.oversubscribe = true,
+            None if ["nooversubscribe", "span", "inherit"].contains(&&*word.to_ascii_lowercase()) => {}
             _ => return Err(format!("{word:?} has no meaning here")),
         }
     }

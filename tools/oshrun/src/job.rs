@@ -4,7 +4,7 @@ use crate::cpus;
 use crate::debugger::{self, Debugger};
 use crate::handover;
 use crate::hosts::allocation::{self, Found};
-use crate::hosts::list::Placement;
+use crate::hosts::list::{Placement, Wish};
 use crate::hosts::{agent, head, info, list};
 use crate::input::Relay;
 use crate::metrics;
@@ -88,8 +88,7 @@ fn in_allocation(options: &Options) -> Result<(Options, String), Failure> {
 pub fn run(options: &Options) -> Result<i32, Failure> {
     let (options, _) = &in_allocation(options)?;
     if let Some(wanted) = list::wanted(options).map_err(Failure::usage)? {
-        let pes = options.pes_given;
-        let placements = list::place(&wanted, pes, options.ppn).map_err(Failure::usage)?;
+        let placements = list::place(&wanted, &Wish::of(options)).map_err(Failure::usage)?;
         return match placements.as_slice() {
             [only] if agent::is_here(&only.host) && !agrees_by_head(options) => {
                 run_on_this_host(&Options { pes: only.pes.end, ..options.clone() })
@@ -140,8 +139,7 @@ pub fn info(options: &Options) -> Result<String, Failure> {
     let oshrun = env::current_exe().map_err(|error| Failure::needs("find the file of oshrun", error))?;
     let (options, found) = &in_allocation(options)?;
     let wanted = list::wanted(options).map_err(Failure::usage)?;
-    let pes = options.pes_given;
-    let placements = wanted.map(|wanted| list::place(&wanted, pes, options.ppn).map_err(Failure::usage));
+    let placements = wanted.map(|wanted| list::place(&wanted, &Wish::of(options)).map_err(Failure::usage));
     let placements = placements.transpose()?.unwrap_or_default();
     let environment = Environment::new(options, None).set;
     let pes = placements.first().map_or(options.pes as usize, |first| first.pes.len());

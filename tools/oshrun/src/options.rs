@@ -4,7 +4,7 @@
 use crate::bind::Wanted;
 use crate::debugger;
 use crate::files;
-use crate::foreign::MapBy;
+use crate::foreign::{Foreign, MapBy};
 use crate::hosts::allocation::Allocation;
 use crate::hosts::list::{self, Host};
 use crate::metrics;
@@ -216,6 +216,9 @@ pub struct Options {
     /// Number of PEs, at least 1.
     #[arg(skip = 1_u32)]
     pub pes: u32,
+    /// Hosts get more PEs than slots where there are to be more.
+    #[arg(skip)]
+    pub oversubscribe: bool,
     /// What a batch system has given, where neither option says which hosts.
     #[arg(skip)]
     pub allocation: Option<Allocation>,
@@ -280,7 +283,7 @@ fn has_second_program(args: &[OsString]) -> bool {
 }
 
 /// What the options come to together. Error: what is wrong with them.
-pub fn finish(mut options: Options, map_by: Option<MapBy>) -> Result<Request, String> {
+pub fn finish(mut options: Options, foreign: &Foreign) -> Result<Request, String> {
     let (command, given) = (std::mem::take(&mut options.words), std::mem::take(&mut options.profile_values));
     let mut command = command.into_iter();
     (options.program, options.args) = (command.next().unwrap_or_default(), command.collect());
@@ -289,9 +292,11 @@ pub fn finish(mut options: Options, map_by: Option<MapBy>) -> Result<Request, St
         options.settings.extend(settings);
         options.profile_dir = directory.or(options.profile_dir.take());
     }
-    if let Some(MapBy { ppn, cores }) = map_by {
+    options.oversubscribe = foreign.oversubscribe;
+    if let Some(MapBy { ppn, cores, oversubscribe }) = foreign.map_by {
         options.ppn = ppn.or(options.ppn);
         options.bind.cores = cores.or(options.bind.cores);
+        options.oversubscribe |= oversubscribe;
     }
     options.metrics = Destinations {
         serve: options.metrics_serve.take(),

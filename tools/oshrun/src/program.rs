@@ -2,6 +2,7 @@
 
 use crate::format;
 use crate::linked;
+use pellucid_core::os::processes;
 use std::env;
 use std::ffi::OsStr;
 use std::fmt;
@@ -39,8 +40,7 @@ impl CannotRun {
                 "there is no /dev/null for its standard input".to_string()
             }
             Some(libc::ENOENT) => "its interpreter (first line of a script, or ELF loader) was not found".to_string(),
-            Some(libc::EAGAIN) => format!("{error} (limit of processes, see ulimit -u?)"),
-            _ => error.to_string(),
+            _ => processes::refused(error),
         };
         Self::Refused { program: program.to_string_lossy().into_owned(), reason }
     }

@@ -6,6 +6,7 @@
 use crate::job::Failure;
 use crate::sys::process;
 use crate::sys::signal;
+use pellucid_core::os::processes;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsRawFd, FromRawFd, RawFd};
 use std::time::{Duration, Instant};
@@ -23,7 +24,7 @@ impl Watchdog {
     /// Starts it. Only while there is one thread. `grace`: what groups have for ending by themselves once the launcher
     /// is gone.
     pub fn start(grace: Duration) -> Result<Self, Failure> {
-        let failed = |error| Failure::needs("start the watchdog process", error);
+        let failed = |error| Failure::needs("start the watchdog process", processes::refused(&error));
         let (reader, pipe) = io::pipe().map_err(failed)?;
         match process::fork().map_err(failed)? {
             Some(pid) => Ok(Self { pipe, pid }),

@@ -16,6 +16,8 @@ const THERE: u32 = 1;
 const TAKEN: u32 = 2;
 /// A thread writes it.
 const WRITING: u32 = 3;
+/// It could not be said: whoever looks after the job says it.
+const UNHEARD: u32 = 4;
 
 /// How long the others have to come with the same: they fail where this one did, each in its own time.
 const OTHERS: Duration = Duration::from_millis(40);
@@ -44,6 +46,18 @@ impl LastWords {
         self.bytes.store(bytes.len() as u32, Ordering::Relaxed);
         self.state.store(THERE, Ordering::Release);
         true
+    }
+
+    /// Puts there what could not be said, as far as there is room, in place of what was. Once a PE.
+    fn leave(&self, text: &str) {
+        let write = |state| (!matches!(state, WRITING | UNHEARD)).then_some(WRITING);
+        if self.state.fetch_update(Ordering::AcqRel, Ordering::Acquire, write).is_err() {
+            return;
+        }
+        let bytes = &text.as_bytes()[..text.floor_char_boundary(WORDS)];
+        self.text.iter().zip(bytes).for_each(|(to, from)| to.store(*from, Ordering::Relaxed));
+        self.bytes.store(bytes.len() as u32, Ordering::Relaxed);
+        self.state.store(UNHEARD, Ordering::Release);
     }
 
     /// Whoever takes it says it.
@@ -129,6 +143,17 @@ pub fn collect(job: &Job, pe: u32, fault: &str) -> Vec<Statement> {
 /// All that [`collect`] gave is said: those for whom it was go on.
 pub fn said(job: &Job, pe: u32) {
     let _ = job.speaker().compare_exchange(pe + 1, SPOKEN, Ordering::AcqRel, Ordering::Acquire);
+}
+
+/// Leaves a message that this PE cannot write, for whoever looks after the job; called before [`said`].
+pub fn leave(job: &Job, pe: u32, message: &str) {
+    job.last_words(pe).leave(message);
+}
+
+/// What PEs of this host have left because they could not write it.
+pub fn unheard(job: &Job) -> Vec<String> {
+    let words = job.pes().map(|pe| job.last_words(pe));
+    words.filter(|words| words.state.load(Ordering::Acquire) == UNHEARD).map(LastWords::text).collect()
 }
 
 /// What all PEs of the host have to say within a moment, that of this one first; each has one thing to say. One that is
@@ -233,6 +258,17 @@ mod tests {
         };
         assert_eq!(grouped(&said, &said[2].1), [of(&[2], &[], 2), of(&[0, 3], &[1], 0)]);
         assert_eq!(grouped(&said, &said[1].1), [of(&[0, 3], &[1], 0), of(&[2], &[], 2)]);
+    }
+
+    #[test]
+    fn what_could_not_be_said_is_left() {
+        let job = Job::create(4..7, 7).unwrap();
+        assert_eq!(collect(&job, 5, "words").len(), 1);
+        assert!(unheard(&job).is_empty());
+        leave(&job, 5, "PE 5: words");
+        leave(&job, 5, "PE 5: more of another thread");
+        leave(&job, 6, &format!("{}\u{e4}", "x".repeat(WORDS - 1)));
+        assert_eq!(unheard(&job), ["PE 5: words".to_owned(), "x".repeat(WORDS - 1)]);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 use super::detect::Launcher;
 use super::job::Job;
+use super::neighbours;
 use super::oshrun::Oshrun;
 use super::pmi_socket::Door;
 use super::pmi1::Pmi1;
@@ -10,6 +11,7 @@ use super::pmi2::Pmi2;
 use super::pmix::Pmix;
 use super::reminder::{self, Reminder};
 use super::rendezvous::{self, MakeProfile, Member, Shared};
+use super::ring::HostRing;
 use super::wireup::Wireup;
 use crate::base::{Cause, Fault};
 use crate::os::{mmap, process};
@@ -31,6 +33,10 @@ pub struct Launch {
     pub wireup: Option<Arc<dyn Wireup>>,
     /// Which launcher this is and how it was recognized, for people.
     pub how: String,
+    /// The connections to the hosts next to this one, under another's launcher and in the first PE of a host.
+    pub ring: Option<HostRing>,
+    /// Says that others do not come, until it is dropped: the PEs of all hosts meet once more.
+    pub reminder: Option<Reminder>,
 }
 
 pub(super) const JOB: &str = "PELLUCID_JOB_FD";
@@ -51,7 +57,16 @@ pub fn find(profile: MakeProfile, connected: impl Fn(Arc<dyn Wireup>)) -> Result
     match launcher {
         Launcher::None => {
             let how = format!("no launcher ({found})");
-            Ok(Launch { job: Job::new(0..1, 1)?, profile: None, pe: 0, launched: false, wireup: None, how })
+            Ok(Launch {
+                job: Job::new(0..1, 1)?,
+                profile: None,
+                pe: 0,
+                launched: false,
+                wireup: None,
+                how,
+                ring: None,
+                reminder: None,
+            })
         }
         Launcher::Oshrun => ours(&found),
         Launcher::Pmix { rank } => {
@@ -94,10 +109,14 @@ fn join<M: Member + 'static>(
 ) -> Result<Launch, Fault> {
     let member = Arc::new(member);
     connected(member.clone());
-    let reminder = Reminder::new(member.pe(), member.npes(), advice);
+    let reminder = || Reminder::new(member.pe(), member.npes(), advice);
+    let first = reminder();
     rendezvous::locate(&*member)?;
+    let listener = neighbours::listen(&*member)?;
     let Shared { job, profile } = rendezvous::share_job(&*member, profile)?;
-    drop(reminder);
+    drop(first);
+    let ring = neighbours::close_ring(&*member, listener);
+    let reminder = reminder();
     let pe = member.pe();
     if let Err(other) = job.pe(pe).claim(process::id()) {
         return Err(Fault::from(Cause::Startup(format!("PE {pe} is process {other} already"))));
@@ -110,7 +129,7 @@ fn join<M: Member + 'static>(
         local.end - 1,
         process::host_name()
     );
-    Ok(Launch { job, profile, pe, launched: true, wireup: Some(member), how })
+    Ok(Launch { job, profile, pe, launched: true, wireup: Some(member), how, ring, reminder })
 }
 
 fn closed(variable: &str, fd: i32) -> Fault {
@@ -170,7 +189,7 @@ fn ours(found: &str) -> Result<Launch, Fault> {
         pes.end - 1,
         process::host_name()
     );
-    Ok(Launch { job, profile, pe, launched: true, wireup, how })
+    Ok(Launch { job, profile, pe, launched: true, wireup, how, ring: None, reminder: None })
 }
 
 /// The job of our launcher and the PE in it, for one that cannot join it: what it has to say others may have, too.

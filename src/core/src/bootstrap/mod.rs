@@ -8,6 +8,7 @@ pub mod job;
 mod key_values;
 pub mod last_words;
 mod launch;
+mod neighbours;
 pub mod onhost;
 pub mod oshrun;
 mod placement;

@@ -4,9 +4,15 @@ use super::process::host_name;
 
 /// The machine's start and its network namespace as this process sees them, then the host name; 256 bytes at most.
 pub fn identity() -> Vec<u8> {
+    format!("{} {}", network_stack(), host_name()).into_bytes()
+}
+
+/// The machine's start and its network namespace as this process sees them: two processes have the same interfaces
+/// where this is equal.
+pub fn network_stack() -> String {
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     let network = std::fs::read_link("/proc/self/ns/net").unwrap_or_default();
-    format!("{} {} {}", boot.trim(), network.display(), host_name()).into_bytes()
+    format!("{} {}", boot.trim(), network.display())
 }
 
 /// The host name in an identity.

@@ -30,6 +30,7 @@ pub mod pagemap;
 pub mod poll;
 pub mod proc;
 pub mod process;
+pub mod processes;
 pub mod python;
 pub mod random;
 pub mod readable;

@@ -74,21 +74,24 @@ pub fn flush_streams() {
     unsafe { libc::fflush(std::ptr::null_mut()) };
 }
 
-/// Writes a line to standard error, whatever locks are held.
-pub fn write_error(line: &str) {
-    write_bytes(format!("{line}\n").as_bytes());
+/// Writes a line to standard error, whatever locks are held. False: it takes nothing, as one that is closed or full.
+pub fn write_error(line: &str) -> bool {
+    write_bytes(format!("{line}\n").as_bytes())
 }
 
-/// Writes text to standard error with system calls alone.
-pub fn write_bytes(mut left: &[u8]) {
+/// Writes text to standard error with system calls alone. False: not all of it is written.
+pub fn write_bytes(mut left: &[u8]) -> bool {
     while !left.is_empty() {
         // SAFETY: the bytes are readable.
         let written = unsafe { libc::write(2, left.as_ptr().cast(), left.len()) };
-        if written <= 0 {
-            return;
+        match usize::try_from(written) {
+            Ok(0) => return false,
+            Ok(written) => left = &left[written..],
+            Err(_) if std::io::Error::last_os_error().kind() == std::io::ErrorKind::Interrupted => {}
+            Err(_) => return false,
         }
-        left = &left[written as usize..];
     }
+    true
 }
 
 /// Ends the process at once, without exit handlers.

@@ -255,7 +255,9 @@ pub fn abort(status: i32, text: &str, place: impl FnOnce() -> Option<String>) ->
     let place = place().map(|place| format!(", called in {place}")).unwrap_or_default();
     let text = visible_lines(&format!("pellucid: {}: {text}{place}", who()));
     std::thread::sleep(LAST_WORDS);
-    os::write_error(&text);
+    if let (false, Some(process)) = (os::write_error(&text), process()) {
+        last_words::leave(&process.job, process.pe, &text);
+    }
     show();
     end_job(status);
     leave(status, &text)
@@ -423,7 +425,7 @@ fn say(routine: &str, fault: &Fault, site: Option<String>) -> String {
     }
     let early = if process().is_none() { bootstrap::before_joining() } else { None };
     let job = process().map(|process| (&process.job, process.pe)).or(early.as_ref().map(|(job, pe)| (job, *pe)));
-    let mut own = String::new();
+    let (mut own, mut unheard) = (String::new(), String::new());
     let groups = match job {
         Some((job, pe)) => last_words::collect(job, pe, &words),
         None => vec![Statement { pes: Vec::new(), elsewhere: Vec::new(), text: words }],
@@ -436,9 +438,14 @@ fn say(routine: &str, fault: &Fault, site: Option<String>) -> String {
         let (fault, site) = words.split_once(CALLED_FROM).unwrap_or((&words, ""));
         let place = callers().filter(|_| !site.is_empty()).map(|callers| (callers.place)(site));
         let place = place.map(|place| format!(", called from {place}")).unwrap_or_default();
-        let text = visible_lines(&format!("pellucid: {who}: {fault}{place}\n"));
-        let _ = std::io::Write::write_all(&mut std::io::stderr(), text.as_bytes());
-        own = text.trim_end().to_owned();
+        let text = visible_lines(&format!("pellucid: {who}: {fault}{place}"));
+        if !os::write_error(&text) {
+            unheard += &format!("{text}\n");
+        }
+        own = text;
+    }
+    if let (false, Some((job, pe))) = (unheard.is_empty(), job) {
+        last_words::leave(job, pe, &unheard);
     }
     if let Some((job, pe)) = job {
         last_words::said(job, pe);

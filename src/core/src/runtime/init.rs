@@ -181,6 +181,8 @@ fn start(result: &mut Start, profiles: Profiles) -> Result<&'static Process, Fau
         report::at_start(&launch.how);
     }
     let wireup = network::wireup(&launch, transports.is_network_only())?;
+    // Until all hosts have met below.
+    let _reminder = launch.reminder;
     let (job, pe) = (launch.job, launch.pe);
     let heap_len = allocator::room_for(usize::try_from(env::symmetric_size()?).unwrap_or(usize::MAX));
     let settings = CommonSettings::new(check, transports.is_network_only(), env::atomics_by_nic()?, &algorithms.0);
@@ -195,6 +197,7 @@ fn start(result: &mut Start, profiles: Profiles) -> Result<&'static Process, Fau
     let _ = PROCESS.set(process);
     wait::set_look(exit::flush_before_end);
     liveness::start(process, launch.launched, launch.profile.as_ref(), profiles.place);
+    launch.ring.map(liveness::join);
     let job = &process.job;
     // Who is reached through memory.
     let near = if wireup.is_some() && transports.is_network_only() { pe..pe + 1 } else { job.pes() };

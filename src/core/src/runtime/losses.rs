@@ -42,5 +42,5 @@ pub(super) fn monitor(w: &'static World) -> Result<(), Fault> {
         }
     };
     let started = thread::spawn(c"pellucid-losses", run);
-    started.map(drop).map_err(|error| Fault::from(Cause::Os { what: "starting a thread", error }))
+    started.map(drop).map_err(|error| Fault::from(Cause::Thread { what: "a thread", error }))
 }

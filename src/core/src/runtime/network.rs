@@ -1,20 +1,20 @@
 //! Joining the PEs of other hosts at start-up.
 #![allow(unsafe_code)]
 
-use super::{NETWORK, WIREUP, exit, helper, liveness, messages, world};
+use super::{NETWORK, WIREUP, exit, helper, messages, world};
 use crate::base::{Cause, Fault, env};
 use crate::bootstrap::common::CommonSettings;
 use crate::bootstrap::identity::Identity;
 use crate::bootstrap::onhost::OnHost;
-use crate::bootstrap::ring;
 use crate::bootstrap::wireup::Wireup;
 use crate::bootstrap::{Launch, Profiles};
 use crate::memory::Map;
 use crate::memory::map::ABOUT_SPACES;
-use crate::os::{cpu, elf, host, process, wait};
+use crate::os::{cpu, elf, machine, process, wait};
 use crate::team::{finalizing, hierarchical};
 use crate::transport::registry::{self, Wanted};
 use crate::transport::{Atomics, Directory, OpenRequest, SegmentId, Transport};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
 
@@ -65,7 +65,6 @@ impl Begin<'_> {
 const BEGIN: &str = "begin";
 const IDENTITY: &str = "host";
 const FABRIC: &str = "fabric";
-const RING: &str = "ring";
 
 /// How this PE finds the others, where not all of them are reached through memory. With `only` the network none is, and
 /// each PE counts as a host.
@@ -116,14 +115,6 @@ pub(super) fn join(
 ) -> Result<(Network, Vec<u32>), Fault> {
     let (pe, npes, only) = (wireup.pe(), wireup.npes(), wanted.is_network_only());
     mine.losses.inspect(|losses| losses.set_launcher(wireup.clone()));
-    let identity = Identity {
-        version: env!("CARGO_PKG_VERSION").into(),
-        heap: mine.heap_len as u64,
-        data: mine.data_len as u64,
-        executable: if mine.data_len > 0 { elf::build_id() } else { 0 },
-        settings: begin.settings,
-        host: process::host_name(),
-    };
     let request = OpenRequest {
         pe,
         npes,
@@ -142,10 +133,10 @@ pub(super) fn join(
     // SAFETY: the segments stay mapped, and other PEs of this host write there at any time already.
     let (name, transport) = unsafe { registry::open_between_hosts(wanted, request)? };
     let transport: &'static dyn Transport = Box::leak(transport);
+    let identity = identity(mine, begin.settings, transport);
     wireup.publish(IDENTITY, &identity.encode())?;
     wireup.publish(FABRIC, transport.endpoint_address())?;
     begin.tell(&*wireup)?;
-    let listener = listen(&*wireup, transport)?;
     wireup.fence()?;
     begin.take(&*wireup)?;
     // Every PE compares with the next one: so all are alike, or one of them says what differs.
@@ -154,40 +145,23 @@ pub(super) fn join(
     identity.check_matching(pe, &theirs, next)?;
     let hosts = if only { Some((0..npes).collect()) } else { wireup.hosts() };
     let hosts = hosts.map_or_else(|| hierarchical::hosts(mine, transport), Ok)?;
-    let places = if only { wireup.hosts() } else { Some(hosts.clone()) };
-    close_ring(&*wireup, listener, &places.unwrap_or_default());
     Ok((Network { transport, name, wireup }, hosts))
 }
 
-/// Where the host before this one finds this PE, if it is the first of its host and no `oshrun` looks after the hosts.
-fn listen(wireup: &dyn Wireup, transport: &dyn Transport) -> Result<Option<ring::Listener>, Fault> {
-    if WIREUP.get().is_none() || wireup.is_one_host() || wireup.pe() != wireup.local().start {
-        return Ok(None);
+/// What this PE says of itself.
+fn identity(mine: &Map, settings: CommonSettings, transport: &dyn Transport) -> Identity {
+    let mut stack = DefaultHasher::new();
+    machine::network_stack().hash(&mut stack);
+    Identity {
+        version: env!("CARGO_PKG_VERSION").into(),
+        heap: mine.heap_len as u64,
+        data: mine.data_len as u64,
+        executable: if mine.data_len > 0 { elf::build_id() } else { 0 },
+        settings,
+        stack: stack.finish(),
+        address: transport.internet_address(),
+        host: process::host_name(),
     }
-    let address = transport.internet_address().or_else(|| {
-        let known = host::addresses(&process::host_name());
-        known.into_iter().find(|address| !address.is_loopback())
-    });
-    let listener = address.and_then(|address| ring::Listener::new(address).ok());
-    let value = listener.as_ref().map(ring::Listener::contact);
-    wireup.publish(RING, &value.unwrap_or_default())?;
-    Ok(listener)
-}
-
-/// Connects this host with the next one. A job runs on without.
-fn close_ring(wireup: &dyn Wireup, listener: Option<ring::Listener>, hosts: &[u32]) {
-    let Some(place) = hosts.iter().position(|first| *first == wireup.pe()) else { return };
-    let next = hosts[(place + 1) % hosts.len()];
-    if WIREUP.get().is_none() || wireup.is_one_host() || next == wireup.pe() {
-        return;
-    }
-    let Ok(value) = wireup.lookup(next, RING) else { return };
-    let pes = hosts.get(place + 1).copied().unwrap_or(wireup.npes()) - wireup.pe();
-    let own = ring::Host { pe: wireup.pe(), pes, name: process::host_name() };
-    let mut ring = ring::HostRing::new(listener, own, value);
-    // Before the program goes on: it may end at once.
-    ring.join();
-    liveness::join(ring);
 }
 
 fn unreadable(mine: &Identity, pe: u32, other: u32) -> Fault {

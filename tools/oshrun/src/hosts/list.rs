@@ -53,6 +53,8 @@ pub fn parse(text: &str) -> Result<Vec<Host>, String> {
 pub fn read(path: &Path) -> Result<Vec<Host>, String> {
     let problem = |what: String| format!("option --hostfile: {}: {what}", path.display());
     let text = text_of(path).map_err(|error| problem(error.to_string()))?;
+    // Editors of other systems begin a file with a byte order mark.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     let mut hosts = Vec::new();
     for (number, line) in text.lines().enumerate() {
         let line = line.split('#').next().unwrap_or_default();
@@ -126,23 +128,52 @@ pub fn wanted(options: &Options) -> Result<Option<Vec<Host>>, String> {
     }
 }
 
-/// Gives each host a block of PEs. `pes`: how many there are to be; `ppn`: how many a host has at most, in place of
-/// slots.
+/// How many PEs there are to be, and where.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Wish {
+    /// In all.
+    pub pes: Option<u32>,
+    /// On a host at most, in place of its slots.
+    pub ppn: Option<u32>,
+    /// Hosts get more than their slots where there are to be more.
+    pub oversubscribe: bool,
+}
+
+impl Wish {
+    /// What the options say.
+    pub fn of(options: &Options) -> Self {
+        Self { pes: options.pes_given, ppn: options.ppn, oversubscribe: options.oversubscribe }
+    }
+}
+
+/// Gives each host a block of PEs.
 ///
-/// Without `pes`, every slot gets one; a host without a number of slots has one. With it, hosts are filled in their
-/// order; those without a number share what the others leave, as evenly as it goes.
-pub fn place(hosts: &[Host], pes: Option<u32>, ppn: Option<u32>) -> Result<Vec<Placement>, String> {
-    let hosts = joined(hosts, ppn);
+/// Without a number of PEs, every slot gets one; a host without a number of slots has one. With it, hosts are filled in
+/// their order; those without a number of slots share what the others leave, as evenly as it goes. Where nobody has
+/// room for the rest and it may be more, all share that.
+pub fn place(hosts: &[Host], wish: &Wish) -> Result<Vec<Placement>, String> {
+    let Wish { pes, ppn, oversubscribe } = *wish;
+    let mut hosts = joined(hosts, ppn);
     let known: u64 = hosts.iter().filter_map(|host| host.slots).map(u64::from).sum();
     let open = hosts.iter().filter(|host| host.slots.is_none()).count() as u64;
     let all = pes.map_or(known + open, u64::from);
     if all > MOST_PES {
         return Err(format!("{all} PEs: at most {MOST_PES} make a job"));
     }
-    if open == 0 && all > known {
-        let what = if ppn.is_some() { "--ppn allows" } else { "there are slots for" };
-        return Err(format!("option -n: {all} PEs, but {what} {known} on {} host(s)", hosts.len()));
+    if open == 0 && all > known && !oversubscribe {
+        let count = hosts.len();
+        return Err(match ppn {
+            Some(_) => format!("option -n: {all} PEs, but --ppn allows {known} on {count} host(s)"),
+            None => format!(
+                "option -n: {all} PEs, but there are slots for {known} on {count} host(s); --ppn N or --oversubscribe \
+                 gives hosts more"
+            ),
+        });
     }
+    if open == 0 && all > known {
+        add_slots(&mut hosts, all - known);
+    }
+    let known = if open == 0 { known.max(all) } else { known };
     let shared = all.saturating_sub(known.min(all));
     let (mut left, mut open_left, mut first) = (all, open, 0);
     let mut shared_left = shared;
@@ -165,6 +196,16 @@ pub fn place(hosts: &[Host], pes: Option<u32>, ppn: Option<u32>) -> Result<Vec<P
         first = end;
     }
     Ok(placements)
+}
+
+/// Deals further slots out to the hosts, as evenly as it goes.
+fn add_slots(hosts: &mut [Host], mut more: u64) {
+    let mut left = hosts.len() as u64;
+    for host in hosts {
+        let share = more.div_ceil(left);
+        host.slots = host.slots.map(|slots| slots + share as u32);
+        (more, left) = (more - share, left - 1);
+    }
 }
 
 /// Hosts that are named several times in a row become one, with a slot for each mention.
@@ -190,7 +231,11 @@ mod tests {
     use std::fs;
 
     fn placed(hosts: &str, pes: Option<u32>, ppn: Option<u32>) -> Result<Vec<(String, Range<u32>)>, String> {
-        place(&parse(hosts)?, pes, ppn).map(|all| all.into_iter().map(|p| (p.host, p.pes)).collect())
+        of_wish(hosts, Wish { pes, ppn, oversubscribe: false })
+    }
+
+    fn of_wish(hosts: &str, wish: Wish) -> Result<Vec<(String, Range<u32>)>, String> {
+        place(&parse(hosts)?, &wish).map(|all| all.into_iter().map(|p| (p.host, p.pes)).collect())
     }
 
     fn on(list: &[(&str, Range<u32>)]) -> Result<Vec<(String, Range<u32>)>, String> {
@@ -216,10 +261,22 @@ mod tests {
     fn more_pes_than_slots_are_refused() {
         assert_eq!(
             placed("a:2,b:2", Some(5), None).unwrap_err(),
-            "option -n: 5 PEs, but there are slots for 4 on 2 host(s)"
+            "option -n: 5 PEs, but there are slots for 4 on 2 host(s); --ppn N or --oversubscribe gives hosts more"
         );
         assert!(placed("a,b", Some(5), Some(2)).unwrap_err().contains("--ppn allows 4"));
         assert!(placed("a:4294967295,b:4294967295", None, None).is_err());
+    }
+
+    #[test]
+    fn more_than_slots_are_shared_where_that_is_asked_for() {
+        let more = |hosts, pes, ppn| of_wish(hosts, Wish { pes: Some(pes), ppn, oversubscribe: true });
+        assert_eq!(more("a:1", 4, None), on(&[("a", 0..4)]));
+        assert_eq!(more("a:2,b:1", 8, None), on(&[("a", 0..5), ("b", 5..8)]));
+        assert_eq!(more("a,b,c", 7, Some(2)), on(&[("a", 0..3), ("b", 3..5), ("c", 5..7)]));
+        // There is room.
+        assert_eq!(more("a:2,b:3", 3, None), on(&[("a", 0..2), ("b", 2..3)]));
+        assert_eq!(more("a:2,b", 5, None), on(&[("a", 0..2), ("b", 2..5)]));
+        assert!(more("a:1", 1 << 30, None).unwrap_err().contains("at most 16777216 PEs"));
     }
 
     #[test]
@@ -251,6 +308,8 @@ mod tests {
         fs::write(&file, "# all\nn1 slots=4 max_slots=9\n\n n2:2 # two\nn3\n").unwrap();
         let names: Vec<_> = read(&file).unwrap().into_iter().map(|host| (host.name, host.slots)).collect();
         assert_eq!(names, [("n1".into(), Some(4)), ("n2".into(), Some(2)), ("n3".to_string(), None)]);
+        fs::write(&file, "\u{feff}n1\n").unwrap();
+        assert_eq!(read(&file).unwrap(), [Host { name: "n1".into(), slots: None }]);
         fs::write(&file, "n1\nn2 cores=4\n").unwrap();
         assert!(read(&file).unwrap_err().contains("line 2: \"cores=4\""));
         fs::write(&file, "# none\n").unwrap();

@@ -8,6 +8,7 @@ use crate::report::{self, Place, Who};
 use crate::source::{self, Oshprof};
 use crate::sys::process::{self, Ended};
 use pellucid_core::bootstrap::job::{ExitKind, PeState};
+use pellucid_core::bootstrap::last_words;
 use pellucid_profile::live::{ListedPe, PeNow, State, activity_at, find, listed, operation};
 use pellucid_profile::segment::{CurrentOp, Phase};
 use std::time::{Duration, Instant};
@@ -72,9 +73,17 @@ impl Supervisor {
         let Some(request) = self.job.exit_request() else { return false };
         let since = *self.verdict.asked.get_or_insert(now);
         if ended.is_some_and(|pe| i64::from(pe) == i64::from(request.pe)) || now >= since + LAST_WORDS {
-            self.conclude(None, request.status);
+            self.conclude(self.unheard(), request.status);
         }
         true
+    }
+
+    /// What PEs could not write to their standard error, which is closed or full.
+    fn unheard(&self) -> Option<String> {
+        let texts = last_words::unheard(&self.job);
+        let lines = texts.iter().flat_map(|text| text.lines());
+        let lines: Vec<&str> = lines.map(|line| line.strip_prefix("pellucid: ").unwrap_or(line)).collect();
+        (!lines.is_empty()).then(|| lines.join("\n"))
     }
 
     /// Begins to end the job with this status, unless something gave it one before.

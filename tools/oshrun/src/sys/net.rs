@@ -1,9 +1,10 @@
 //! Addresses of this host, and options of connections.
 #![allow(unsafe_code)]
 
+use pellucid_core::os::interface;
 use std::fs::File;
 use std::io::{self, Read};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, ToSocketAddrs, UdpSocket};
+use std::net::{IpAddr, TcpStream, ToSocketAddrs};
 use std::os::fd::AsRawFd;
 use std::time::Duration;
 
@@ -25,58 +26,16 @@ pub fn give_up_after(stream: &TcpStream, time: Duration) {
 
 /// Addresses at which other hosts may reach this one; its own loopback addresses come last.
 pub fn addresses() -> Vec<IpAddr> {
-    let mut addresses = Vec::new();
-    let mut list = std::ptr::null_mut();
-    // SAFETY: on success the list is valid until it is freed, which is after its last use; addresses are as long as
-    // their family says.
-    unsafe {
-        if libc::getifaddrs(&mut list) != 0 {
-            return addresses;
-        }
-        let mut next = list;
-        while let Some(entry) = next.as_ref() {
-            next = entry.ifa_next;
-            let is_up = entry.ifa_flags & libc::IFF_UP as u32 != 0;
-            let Some(address) = entry.ifa_addr.as_ref().filter(|_| is_up) else { continue };
-            match i32::from(address.sa_family) {
-                libc::AF_INET => {
-                    let address = entry.ifa_addr.cast::<libc::sockaddr_in>().read_unaligned();
-                    addresses.push(IpAddr::V4(Ipv4Addr::from(u32::from_be(address.sin_addr.s_addr))));
-                }
-                libc::AF_INET6 => {
-                    let address = entry.ifa_addr.cast::<libc::sockaddr_in6>().read_unaligned();
-                    addresses.push(IpAddr::V6(Ipv6Addr::from(address.sin6_addr.s6_addr)));
-                }
-                _ => {}
-            }
-        }
-        libc::freeifaddrs(list);
-    }
-    // Addresses that mean something on their own link only need to be told which link.
-    addresses.retain(|address| !is_of_a_link(*address));
-    addresses.sort_by_key(|address| (address.is_loopback(), address.is_ipv6()));
+    let mut addresses: Vec<IpAddr> = interface::addresses().into_iter().map(|(_, address)| address).collect();
     addresses.dedup();
     addresses
-}
-
-fn is_of_a_link(address: IpAddr) -> bool {
-    matches!(address, IpAddr::V6(v6) if v6.is_unicast_link_local())
 }
 
 /// The addresses from which this host would talk to another, one for each of the other's; empty where the name says
 /// nothing here.
 pub fn towards(host: &str) -> Vec<IpAddr> {
-    let from = |there: SocketAddr| {
-        let any: IpAddr = if there.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
-        let socket = UdpSocket::bind((any, 0)).ok()?;
-        // Nothing is sent: the system only chooses the way.
-        socket.connect(there).ok()?;
-        let own = socket.local_addr().ok()?.ip();
-        // See `addresses`.
-        (!is_of_a_link(own)).then_some(own)
-    };
     let mut found: Vec<IpAddr> = Vec::new();
-    for address in (host, 9).to_socket_addrs().into_iter().flatten().filter_map(from) {
+    for address in resolve(host).into_iter().filter_map(interface::towards) {
         if !found.contains(&address) {
             found.push(address);
         }
@@ -99,6 +58,7 @@ pub fn secret() -> io::Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::net::Ipv4Addr;
 
     #[test]
     fn this_host_has_addresses_and_a_name() {

@@ -11,8 +11,9 @@ use super::op::{Kind, Op};
 use super::peers::Peer;
 use super::sockets::Reach;
 use crate::base::{Cause, Fault};
-use crate::os::tcp;
+use crate::os::{interface, tcp};
 use libfabric_sys as fi;
+use std::net::IpAddr;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -26,6 +27,9 @@ const UNANSWERED: Duration = Duration::from_secs(120);
 const UNKNOWN: Duration = Duration::from_secs(600);
 /// Transfers under way that no provider refuses another one for.
 const FEW: u16 = 16;
+
+/// An internet address and a port.
+type SocketName = (IpAddr, u16);
 
 impl Endpoint {
     /// A host is lost: so is the job, wherever its threads are.
@@ -89,16 +93,31 @@ impl EndpointState {
             return;
         }
         let what = if reached { "lost the connection to" } else { "cannot reach" };
-        let fault = self.fault(pe, what, &format!("{why} for {} seconds", patience.as_secs()));
+        let why = format!("{why} for {} seconds{}", patience.as_secs(), self.way(address));
+        let fault = self.fault(pe, what, &why);
         if self.survives { self.suspect(pe, fault) } else { self.fail(fault) }
     }
 
     /// What the kernel knows of connections to the PE that has an address of the provider's.
     fn reach(&mut self, address: u64) -> Reach {
-        let there = if self.domain.over_tcp() { self.domain.name_of(address) } else { None };
-        let Some(there) = there.as_deref().and_then(tcp::decode) else { return Reach::Unknown };
-        let here = EndpointAddress::decode(&self.endpoint_address).and_then(|here| tcp::decode(&here.name));
+        let Some((here, there)) = self.ends(address) else { return Reach::Unknown };
         self.sockets.look().reach(there, here.map(|(_, port)| port))
+    }
+
+    /// Internet addresses and ports of this PE and of the one that has an address of the provider's; `None`: it has
+    /// none.
+    fn ends(&self, address: u64) -> Option<(Option<SocketName>, SocketName)> {
+        let there = if self.domain.over_tcp() { self.domain.name_of(address) } else { None };
+        let there = tcp::decode(&there?)?;
+        Some((EndpointAddress::decode(&self.endpoint_address).and_then(|here| tcp::decode(&here.name)), there))
+    }
+
+    /// Which way a connection would take: `, from 10.0.2.15 (eth1) to 10.0.2.16`.
+    fn way(&self, address: u64) -> String {
+        let Some((Some((here, _)), (there, _))) = self.ends(address) else { return String::new() };
+        let own = interface::addresses().into_iter().find(|(_, own)| *own == here);
+        let own = own.map(|(name, _)| format!(" ({name})")).unwrap_or_default();
+        format!(", from {here}{own} to {there}")
     }
 
     /// PEs to which something is outstanding, on any channel.

@@ -50,7 +50,7 @@ impl Thread {
         beside::serve();
         let id = thread::spawn(c"pellucid-ofi", run);
         let thread = id.map(|id| Self { id, is_joined: AtomicBool::new(false) });
-        thread.map_err(|error| Fault::from(Cause::Os { what: "starting the progress thread", error }))
+        thread.map_err(|error| Fault::from(Cause::Thread { what: "the progress thread", error }))
     }
 
     /// Ends it at its next look at the state, and wakes it for that.

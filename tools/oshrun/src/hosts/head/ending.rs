@@ -11,6 +11,7 @@ use crate::signals::{self, Meaning};
 use crate::source::Oshprof;
 use crate::sys::process::{self, Ended};
 use pellucid_core::os::process::host_name;
+use pellucid_core::os::processes;
 use pellucid_profile::model::{Job, LIBRARY, Profile};
 use pellucid_profile::report;
 use pellucid_profile::text;
@@ -99,7 +100,7 @@ impl Head<'_> {
         let name = &self.hosts[host].place.host;
         let reason = match error.kind() {
             io::ErrorKind::NotFound => "not found".into(),
-            _ => error.to_string(),
+            _ => processes::refused(error),
         };
         let text = format!("host {name}: the launch agent {command:?} cannot be started: {reason}");
         self.decide_exit(Some(text), 1);
