@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use super::{Frame, Symbols, script_line};
+use crate::text::path_of;
 use addr2line::Loader;
 
 /// Reads each file once, when it is first asked for.
@@ -27,7 +28,7 @@ impl Symbols for Resolver {
             return vec![line];
         }
         let mut loaded = self.loaded.borrow_mut();
-        let loader = loaded.entry(path.to_owned()).or_insert_with(|| Loader::new(path).ok());
+        let loader = loaded.entry(path.to_owned()).or_insert_with(|| Loader::new(path_of(path)).ok());
         let Some(loader) = loader else { return Vec::new() };
         let mut frames = Vec::new();
         if let Ok(mut found) = loader.find_frames(address) {
@@ -57,7 +58,7 @@ impl Symbols for Resolver {
 
     fn object(&self, path: &str, address: u64) -> Option<(String, u64)> {
         let mut loaded = self.loaded.borrow_mut();
-        let loader = loaded.entry(path.to_owned()).or_insert_with(|| Loader::new(path).ok()).as_ref()?;
+        let loader = loaded.entry(path.to_owned()).or_insert_with(|| Loader::new(path_of(path)).ok()).as_ref()?;
         let symbol = loader.find_symbol_info(address)?;
         Some((readable(symbol.name().into()), address - symbol.address()))
     }
@@ -81,6 +82,19 @@ mod tests {
         let resolver = Resolver::default();
         assert!(resolver.frames("/no/such/file", 0x1000).is_empty());
         assert!(resolver.frames("/etc/passwd", 0x1000).is_empty());
+    }
+
+    #[test]
+    fn a_file_is_found_whatever_bytes_its_name_has() {
+        use std::os::unix::ffi::{OsStrExt, OsStringExt};
+        let mut name = std::env::temp_dir().into_os_string().into_vec();
+        name.extend(format!("/pellucid-lines-{}-", std::process::id()).bytes().chain([0xff, b'y']));
+        let path = std::path::PathBuf::from(std::ffi::OsString::from_vec(name));
+        std::fs::copy(std::env::current_exe().unwrap(), &path).unwrap();
+        let (resolver, text) = (Resolver::default(), crate::text::path_text(path.as_os_str().as_bytes()));
+        resolver.frames(&text, 0);
+        std::fs::remove_file(&path).unwrap();
+        assert!(resolver.loaded.borrow()[&text].is_some());
     }
 
     #[test]
