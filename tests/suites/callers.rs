@@ -84,6 +84,11 @@ fn without_debug_information_that_is_said() {
     let report = Job::new(tree::tool("oshprof")).arg("report").arg(&directory).args(["--view", "callsites"]);
     let text = report.run().expect_code(0).stdout;
     assert_eq!(text.matches("has no source lines: compile it with -g.").count(), 1, "{text}");
+    // Where it is gone, that is the reason.
+    std::fs::remove_file(&binary).unwrap();
+    let report = Job::new(tree::tool("oshprof")).arg("report").arg(&directory).args(["--view", "callsites"]);
+    let text = report.run().expect_code(0).stdout;
+    assert!(text.contains(" is gone") && !text.contains("compile it with -g"), "{text}");
 }
 
 /// As bundles of programs with their libraries do: what the kernel calls the executable is the loader then.

@@ -1,5 +1,9 @@
 //! Text that came from elsewhere.
 
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
+
 use crate::hash::fnv1a;
 
 /// Whether a character has what follows stand from right to left, or ends that: of a name that has one, nobody sees
@@ -8,16 +12,48 @@ fn turns_text(c: char) -> bool {
     matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
+/// The character of byte 0, in an area of private use: bytes of a path that are no UTF-8 are that many characters on.
+const BYTES: u32 = 0x10_ff00;
+
+/// A path as text from which [`path_of`] makes it again, whatever bytes it has.
+pub fn path_text(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        text.extend(chunk.invalid().iter().filter_map(|byte| char::from_u32(BYTES + u32::from(*byte))));
+    }
+    text
+}
+
+/// The byte that a character stands for in a path's text.
+fn byte_of(c: char) -> Option<u8> {
+    u32::from(c).checked_sub(BYTES).and_then(|byte| u8::try_from(byte).ok())
+}
+
+/// The path that a text of [`path_text`] is of.
+pub fn path_of(text: &str) -> PathBuf {
+    let mut bytes = Vec::with_capacity(text.len());
+    for c in text.chars() {
+        match byte_of(c) {
+            Some(byte) => bytes.push(byte),
+            None => bytes.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
+        }
+    }
+    OsString::from_vec(bytes).into()
+}
+
 /// Text for a terminal: control characters as escapes, so that no name moves the cursor, begins a line or turns one
-/// around.
+/// around; bytes of [`path_text`] as escapes, too.
 pub fn visible(text: &str) -> String {
-    text.chars()
-        .flat_map(|c| {
-            let escape = (c.is_control() || turns_text(c)).then(|| c.escape_default());
-            let plain = escape.is_none().then_some(c);
-            escape.into_iter().flatten().chain(plain)
-        })
-        .collect()
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        match byte_of(c) {
+            Some(byte) => shown.push_str(&format!("\\x{byte:02x}")),
+            None if c.is_control() || turns_text(c) => shown.extend(c.escape_default()),
+            None => shown.push(c),
+        }
+    }
+    shown
 }
 
 /// As [`visible`], of a file's name.
@@ -101,6 +137,19 @@ pub fn arguments(words: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_path_keeps_its_bytes() {
+        use std::os::unix::ffi::OsStrExt;
+        for path in [&b"/a/x\xffy"[..], b"/a/\xc3\xbc", b"\xf0\x9f/\x80", b"/plain", b""] {
+            let text = path_text(path);
+            assert_eq!(path_of(&text).as_os_str().as_bytes(), path);
+        }
+        assert_eq!(
+            (path_text(b"/a/\xc3\xbc").as_str(), visible(&path_text(b"/a/x\xffy")).as_str()),
+            ("/a/\u{fc}", "/a/x\\xffy")
+        );
+    }
 
     #[test]
     fn no_name_turns_a_line_around() {

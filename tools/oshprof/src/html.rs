@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use pellucid_profile::merge::Merged;
 use pellucid_profile::op;
 use pellucid_profile::report::grid::{Cell, Grid, Kind};
-use pellucid_profile::report::{self, Options, Symbols, shown_count, shown_time};
+use pellucid_profile::report::{self, Options, Symbols, View, shown_count, shown_time};
 
 use pellucid_profile::advice::{self, Finding};
 
@@ -40,7 +40,7 @@ pub fn page(profile: &Merged, options: &Options, problems: &[String], symbols: &
         let grids = report::grids(view, profile, options, symbols);
         out.push_str(&chart::of(&view.chart, profile, &grids));
         for grid in &grids {
-            table(&mut out, grid, grids.len() > 1);
+            table(&mut out, grid, grids.len() > 1, &all_rows(view, grid, &grids));
         }
         out.push_str("</section>\n");
     }
@@ -155,7 +155,15 @@ fn advice(out: &mut String, profile: &Merged, found: &[(&str, Finding)]) {
     out.push_str("</section>\n");
 }
 
-fn table(out: &mut String, grid: &Grid, has_title: bool) {
+/// What writes all rows of a table: as CSV there is one of each view.
+fn all_rows(view: &View, grid: &Grid, grids: &[Grid]) -> String {
+    let of_view = grids.iter().find(|grid| grid.name == view.name).or(grids.first());
+    let is_it = of_view.is_some_and(|first| first.name == grid.name);
+    format!("oshprof report --view {} {}", view.name, if is_it { "--csv" } else { "--json" })
+}
+
+/// `all`: the command that writes all rows.
+fn table(out: &mut String, grid: &Grid, has_title: bool, all: &str) {
     if grid.rows.is_empty() {
         if !grid.empty.is_empty() {
             let _ = writeln!(out, "<p class=\"empty\">{}.</p>", escape(grid.empty));
@@ -191,7 +199,7 @@ fn table(out: &mut String, grid: &Grid, has_title: bool) {
     out.push_str("</tbody></table></div>\n");
     if grid.rows.len() > ROWS {
         let left_out = grid.rows.len() - ROWS;
-        let _ = write!(out, "<p class=\"note\">{left_out} more rows: oshprof report --csv has them all.</p>");
+        let _ = write!(out, "<p class=\"note\">{left_out} more rows: {all} has them all.</p>");
     }
     for note in &grid.notes {
         let _ = writeln!(out, "<p class=\"note\">{}</p>", escape(note));
@@ -274,13 +282,29 @@ mod tests {
         grid.row(row(0, 0.0));
         let made = |grid: &Grid| {
             let mut out = String::new();
-            table(&mut out, grid, false);
+            table(&mut out, grid, false, "");
             out
         };
         assert_eq!(made(&grid).matches("<th").count() - made(&grid).matches("<thead").count(), 3, "{}", made(&grid));
         assert!(!made(&grid).contains("errors"));
         grid.row(row(1, 0.0));
         assert!(made(&grid).contains("errors"));
+    }
+
+    #[test]
+    fn rows_that_are_left_out_are_in_what_is_named() {
+        let columns = [report::grid::column("name", "name", Kind::Text)];
+        let mut grids = ["contexts", "teams"].map(|name| Grid::new(name, name, &columns, ""));
+        grids.iter_mut().for_each(|grid| (0..=ROWS).for_each(|at| grid.row([Cell::from(format!("{at}").as_str())])));
+        let view = report::whole_views().find(|view| view.name == "contexts").unwrap();
+        let made = |grid: &Grid| {
+            let mut out = String::new();
+            table(&mut out, grid, false, &all_rows(view, grid, &grids));
+            out
+        };
+        let [first, other] = grids.each_ref().map(made);
+        assert!(first.contains("1 more rows: oshprof report --view contexts --csv has them all."), "{first}");
+        assert!(other.contains("1 more rows: oshprof report --view contexts --json has them all."), "{other}");
     }
 
     #[test]

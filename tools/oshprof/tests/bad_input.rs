@@ -55,6 +55,12 @@ fn what_is_no_profile_exits_with_1() {
     let output = oshprof(&["report"], Some(dir.path()));
     assert_eq!(output.status.code(), Some(1));
     assert!(stderr(&output).contains("no-profile: not a profile"), "{}", stderr(&output));
+    // As the launcher leaves it that is killed.
+    fs::write(dir.path().join(".pellucid-job"), "0123456789abcdef\n").unwrap();
+    let output = oshprof(&["report"], Some(dir.path()));
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("or oshrun was killed before it wrote one"), "{}", stderr(&output));
+    fs::remove_file(dir.path().join(".pellucid-job")).unwrap();
     let file = dir.path().join("file");
     fs::write(&file, "text").unwrap();
     let output = oshprof(&["report"], Some(&file));

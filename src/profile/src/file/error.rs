@@ -15,6 +15,8 @@ pub enum ReadError {
     NotADirectory(PathBuf),
     /// The directory has no profile in it.
     NotAProfile(PathBuf),
+    /// The directory has no profile in it, and its job has not let go of it.
+    Unwritten(PathBuf),
     /// The directory has no trace in it.
     NotATrace(PathBuf),
     /// The system refused.
@@ -71,6 +73,12 @@ impl fmt::Display for ReadError {
             ReadError::NotAProfile(path) => write!(
                 f,
                 "{}: not a profile: it has neither job.json nor pe-*.prof; `oshrun --profile` writes such a directory",
+                visible_path(path)
+            ),
+            ReadError::Unwritten(path) => write!(
+                f,
+                "{}: there is no profile in it: its job still runs (`oshprof top` shows it), or oshrun was killed \
+                 before it wrote one",
                 visible_path(path)
             ),
             ReadError::NotATrace(path) => write!(

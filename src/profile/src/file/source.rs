@@ -12,6 +12,7 @@ use super::write::{number_of, pe_files};
 use super::{JOB_FILE, ReadError, decode};
 use crate::merge::{Head, PeSource, within_cpu_time};
 use crate::model::{Job, Pe};
+use crate::output::OutputDir;
 
 /// Bytes at the begin of a PE file that have its number and its host.
 const BEGIN: usize = 4096;
@@ -52,7 +53,9 @@ impl Directory {
                 Err(error) => (None, Some(error)),
             },
             Err(error) if error.kind() == io::ErrorKind::NotFound && files.is_empty() => {
-                return Err(ReadError::NotAProfile(dir.to_owned()));
+                // The launcher holds the directory from before the job begins until the profile is in it.
+                let why = if OutputDir::is_claimed(dir) { ReadError::Unwritten } else { ReadError::NotAProfile };
+                return Err(why(dir.to_owned()));
             }
             Err(error) => (None, Some(ReadError::Io(path, error))),
         };

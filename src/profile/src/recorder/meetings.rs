@@ -5,13 +5,13 @@ use std::sync::atomic::Ordering::{Relaxed, Release};
 
 use super::hot::bump;
 use super::sites::site_key;
-use super::{longest, release, slow_wait, tls};
+use super::{claim, longest, release, slow_wait, tls};
 use crate::arm;
 use crate::clock;
 use crate::op::{ALLOCATES, FOR_OTHERS, TOGETHER};
 use crate::sample::{is_kept, next_kept};
 use crate::segment::layout::Slot;
-use crate::segment::meetings::{LEFT_UNKNOWN, SYNCS, Sync, TEAMS, TeamRow, library_word};
+use crate::segment::meetings::{FROM_BEGIN, LEFT_UNKNOWN, SYNCS, Sync, TEAMS, TeamRow, library_word};
 
 /// What [`team`] is of a call that waits for nobody, or whose team there is not: below all rows.
 pub const NO_TEAM: i32 = -2 - TEAMS as i32;
@@ -200,18 +200,28 @@ fn keep(slot: &Slot, team: usize, number: u64, arrived: u64, left: u64) {
 /// A meeting, and the phase that it ends.
 fn record(slot: &Slot, team: usize, number: u64, arrived: u64, left: u64) -> Record {
     let phase = &slot.tables.phase;
-    let from = phase.passed().unwrap_or_else(|| phase.site.load(Relaxed));
+    let (from_key, from_left) = match (phase.passed(), phase.left.load(Relaxed)) {
+        (None, 0) => (FROM_BEGIN, began(slot)),
+        (passed, left) => (site_key(slot, passed.unwrap_or_else(|| phase.site.load(Relaxed))), left),
+    };
     let library_ns = slot.head.claimed_ns.load(Relaxed).saturating_sub(phase.claimed_ns.load(Relaxed));
     Record {
         key: site_key(slot, slot.head.site.load(Relaxed).into()),
         number: number | (team as u64) << 56,
         arrived,
         left,
-        from_key: site_key(slot, from),
-        from_left: phase.left.load(Relaxed),
+        from_key,
+        from_left,
         library: library_word(library_ns, phase.waits_ns.load(Relaxed)),
         caller: slow_wait::caller(slot, arrived),
     }
+}
+
+/// When the first phase of a thread began: time at level 0 that comes after its end is no part of it.
+#[cold]
+fn began(slot: &Slot) -> u64 {
+    let init = claim::region_unchecked().map_or(0, |region| region.head.init_ticks.load(Relaxed));
+    init.max(slot.tables.lives.since.load(Relaxed))
 }
 
 /// As [`record`], of one that is not among those whose phase has a stamp at its begin in any case.

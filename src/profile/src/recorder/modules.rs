@@ -9,6 +9,7 @@
 
 use std::borrow::Cow;
 use std::ffi::{CStr, c_int, c_void};
+use std::os::unix::ffi::OsStrExt;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
@@ -16,6 +17,7 @@ use super::{claim, names, replaced};
 use crate::elf;
 use crate::segment::layout::{Region, SlotHead};
 use crate::segment::names::{MODULES, Module, REPLACED, REPLACED_EACH, is_replaced};
+use crate::text::path_text;
 
 /// From one look at what is loaded to the next, in nanoseconds, where no call site is new.
 const LOOK_NS: u64 = 10_000_000;
@@ -235,8 +237,12 @@ fn build_id(info: &libc::dl_phdr_info, headers: &[libc::Elf64_Phdr]) -> String {
 
 /// What the loader calls an object; empty for the executable.
 fn name(info: &libc::dl_phdr_info) -> Cow<'_, str> {
-    // SAFETY: the name is null or a C string of the loader.
-    if info.dlpi_name.is_null() { "".into() } else { unsafe { CStr::from_ptr(info.dlpi_name) }.to_string_lossy() }
+    if info.dlpi_name.is_null() {
+        return "".into();
+    }
+    // SAFETY: it is a C string of the loader.
+    let name = unsafe { CStr::from_ptr(info.dlpi_name) };
+    name.to_str().map_or_else(|_| path_text(name.to_bytes()).into(), Cow::from)
 }
 
 /// File of an object.
@@ -244,7 +250,7 @@ fn path(info: &libc::dl_phdr_info, headers: &[libc::Elf64_Phdr]) -> String {
     match name(info) {
         name if !name.is_empty() => name.into_owned(),
         _ => program(headers.as_ptr() as u64)
-            .or_else(|| Some(std::env::current_exe().ok()?.to_string_lossy().into_owned()))
+            .or_else(|| Some(path_text(std::env::current_exe().ok()?.as_os_str().as_bytes())))
             .unwrap_or_default(),
     }
 }
@@ -257,7 +263,7 @@ fn program(headers: u64) -> Option<String> {
         return None;
     }
     let maps = std::fs::read("/proc/self/maps").ok()?;
-    file_at(&String::from_utf8_lossy(&maps), headers)
+    file_at(&path_text(&maps), headers)
 }
 
 /// The file that is mapped at an address: of lines such as `55d0-55d4 r--p 00000000 08:01 77  /a/prog`.

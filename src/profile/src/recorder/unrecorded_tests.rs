@@ -36,6 +36,9 @@ fn time_at_level_0_is_no_part_of_the_run() {
     let all = |pe: &Pe| pe.finalize_ns - pe.init_ns;
     assert_eq!(pe.main_ns() + pe.tables.system.unrecorded_ns, all(&pe));
     let tables = &pe.tables;
+    // What had begun and ended before stays where it was.
+    let first = [&open, &once, &pe].map(|pe| &pe.tables.syncs[0]);
+    assert!(first.iter().all(|sync| **sync == *first[0] && sync.phase.from.is_none()), "{first:?}");
     for (what, ns) in [
         ("threads", tables.system.threads_ns),
         ("region", tables.regions[1].total_ns),

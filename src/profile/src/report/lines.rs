@@ -1,9 +1,11 @@
 //! Source lines of addresses, from the debug information of executables and libraries.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::HashMap;
 
 use super::{Frame, Symbols, script_line};
+use crate::text::path_of;
 use addr2line::Loader;
 
 /// Reads each file once, when it is first asked for.
@@ -26,12 +28,12 @@ impl Symbols for Resolver {
             return vec![line];
         }
         let mut loaded = self.loaded.borrow_mut();
-        let loader = loaded.entry(path.to_owned()).or_insert_with(|| Loader::new(path).ok());
+        let loader = loaded.entry(path.to_owned()).or_insert_with(|| Loader::new(path_of(path)).ok());
         let Some(loader) = loader else { return Vec::new() };
         let mut frames = Vec::new();
         if let Ok(mut found) = loader.find_frames(address) {
             while let Ok(Some(frame)) = found.next() {
-                let function = frame.function.and_then(|f| f.demangle().ok().map(|name| name.into_owned()));
+                let function = frame.function.as_ref().and_then(|f| f.raw_name().ok().map(readable));
                 let place = frame.location;
                 frames.push(Frame {
                     function: function.unwrap_or_default(),
@@ -44,7 +46,7 @@ impl Symbols for Resolver {
             && let Some(symbol) = loader.find_symbol_info(address)
         {
             // Without debug information there is the symbol table, with names as compilers make them.
-            let name = addr2line::demangle_auto(symbol.name().into(), None);
+            let name = readable(symbol.name().into());
             let line = frames.pop().unwrap_or_default();
             // What is asked for is the byte before an address that is returned to.
             let offset = format!("+{:#x}", address + 1 - symbol.address());
@@ -56,11 +58,19 @@ impl Symbols for Resolver {
 
     fn object(&self, path: &str, address: u64) -> Option<(String, u64)> {
         let mut loaded = self.loaded.borrow_mut();
-        let loader = loaded.entry(path.to_owned()).or_insert_with(|| Loader::new(path).ok()).as_ref()?;
+        let loader = loaded.entry(path.to_owned()).or_insert_with(|| Loader::new(path_of(path)).ok()).as_ref()?;
         let symbol = loader.find_symbol_info(address)?;
-        let name = addr2line::demangle_auto(symbol.name().into(), None);
-        Some((name.into_owned(), address - symbol.address()))
+        Some((readable(symbol.name().into()), address - symbol.address()))
     }
+}
+
+/// How names begin that compilers of C++ and of Rust have made.
+const MANGLED: [&str; 3] = ["_Z", "__Z", "_R"];
+
+/// A symbol as its source has it. Only what a compiler has made is taken apart: `f` of C is `float` as well.
+fn readable(symbol: Cow<'_, str>) -> String {
+    let is_mangled = MANGLED.iter().any(|begin| symbol.starts_with(begin));
+    (if is_mangled { addr2line::demangle_auto(symbol, None) } else { symbol }).into_owned()
 }
 
 #[cfg(test)]
@@ -72,6 +82,29 @@ mod tests {
         let resolver = Resolver::default();
         assert!(resolver.frames("/no/such/file", 0x1000).is_empty());
         assert!(resolver.frames("/etc/passwd", 0x1000).is_empty());
+    }
+
+    #[test]
+    fn a_file_is_found_whatever_bytes_its_name_has() {
+        use std::os::unix::ffi::{OsStrExt, OsStringExt};
+        let mut name = std::env::temp_dir().into_os_string().into_vec();
+        name.extend(format!("/pellucid-lines-{}-", std::process::id()).bytes().chain([0xff, b'y']));
+        let path = std::path::PathBuf::from(std::ffi::OsString::from_vec(name));
+        std::fs::copy(std::env::current_exe().unwrap(), &path).unwrap();
+        let (resolver, text) = (Resolver::default(), crate::text::path_text(path.as_os_str().as_bytes()));
+        resolver.frames(&text, 0);
+        std::fs::remove_file(&path).unwrap();
+        assert!(resolver.loaded.borrow()[&text].is_some());
+    }
+
+    #[test]
+    fn names_of_c_are_left_as_they_are() {
+        let of = |symbol: &'static str| readable(symbol.into());
+        for name in ["v", "f", "d", "x", "i", "St", "Pi", "Pv", "main", "_start", "_Rest", "__mesh_MOD_solve", ""] {
+            assert_eq!(of(name), name);
+        }
+        let mangled = ["_Z3foov", "__Z3foov", "_ZN4heat5solve17h0123456789abcdefE", "_RNvC4heat5solve"].map(of);
+        assert_eq!(mangled, ["foo()", "foo()", "heat::solve", "heat::solve"]);
     }
 
     #[test]

@@ -8,6 +8,7 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
@@ -17,7 +18,7 @@ use super::build_id::build_id;
 use super::{Frame, Symbols, ask_all, script_line};
 use crate::merge::Merged;
 use crate::output::OutputDir;
-use crate::text::visible_path;
+use crate::text::{path_of, path_text, visible, visible_path};
 
 /// Name of the file in a profile's directory.
 const FILE: &str = "lines.json";
@@ -141,7 +142,7 @@ impl<'r> Lines<'r> {
             return *state;
         }
         let recorded = self.builds.get(path).map_or("", String::as_str);
-        let state = state_of(Path::new(path), recorded, self.started_ns);
+        let state = state_of(&path_of(path), recorded, self.started_ns);
         self.states.borrow_mut().insert(path.to_owned(), state);
         state
     }
@@ -193,6 +194,10 @@ impl Symbols for Lines<'_> {
         Some(object)
     }
 
+    fn is_what_ran(&self, path: &str) -> bool {
+        self.state(path) == State::Same
+    }
+
     fn notes(&self) -> Vec<String> {
         self.notes.clone()
     }
@@ -214,9 +219,10 @@ fn state_of(path: &Path, recorded: &str, started_ns: u64) -> State {
 /// A path as seen from here: `./halo`.
 fn near(path: &str) -> String {
     let here = std::env::current_dir().unwrap_or_default();
+    let here = path_text(here.as_os_str().as_bytes());
     match Path::new(path).strip_prefix(&here) {
-        Ok(below) if !here.as_os_str().is_empty() => visible_path(&Path::new(".").join(below)).to_string(),
-        _ => visible_path(Path::new(path)).to_string(),
+        Ok(below) if !here.is_empty() => visible_path(&Path::new(".").join(below)),
+        _ => visible(path),
     }
 }
 

@@ -41,6 +41,11 @@ pub trait Symbols {
         None
     }
 
+    /// Whether a file is there, and the one that ran: else [`Self::notes`] say why it has no lines.
+    fn is_what_ran(&self, _path: &str) -> bool {
+        true
+    }
+
     /// What a reader has to know of the lines.
     fn notes(&self) -> Vec<String> {
         Vec::new()

@@ -47,9 +47,9 @@ pub struct Sync {
     pub arrived: AtomicU64,
     /// When it returned.
     pub left: AtomicU64,
-    /// Key of the call site of the one before it; without meaning where there was none.
+    /// Key of the call site of the one before it; [`FROM_BEGIN`] where there was none.
     pub from_key: AtomicU64,
-    /// When the thread left that one, in ticks; 0: there was none; [`LEFT_UNKNOWN`].
+    /// When the thread left that one, in ticks, or began; [`LEFT_UNKNOWN`].
     pub from_left: AtomicU64,
     /// Time in the library since then, this call included, and what of it was in waits and locks: see
     /// [`library_word`].
@@ -76,6 +76,8 @@ pub(crate) fn split_library(word: u64) -> (u64, u64) {
     (ns, (ns * (word >> LIBRARY_BITS) + WHOLE / 2) / WHOLE)
 }
 
+/// [`Sync::from_key`]: there was no meeting before.
+pub const FROM_BEGIN: u64 = u64::MAX;
 /// [`Sync::from_left`]: it is not known, since that call had no stamp.
 pub const LEFT_UNKNOWN: u64 = 1;
 

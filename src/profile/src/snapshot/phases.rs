@@ -6,7 +6,7 @@ use super::unfinished::Unfinished;
 use crate::op::{self, COUNT, Class, FOR_OTHERS, OPS, traits};
 use crate::segment::Segment;
 use crate::segment::layout::{OWNER_NONE, RegionHead, Slot};
-use crate::segment::meetings::{Sync, split_library};
+use crate::segment::meetings::{FROM_BEGIN, Sync, split_library};
 use crate::segment::sites::{SITE_OVERFLOW, split_key};
 use crate::tables::{LastPhase, Phase};
 
@@ -27,7 +27,11 @@ impl Phases<'_> {
     pub(crate) fn before(&self, sync: &Sync) -> Phase {
         let call_ns = self.segment.scale().ns(get(&sync.left).saturating_sub(get(&sync.arrived)));
         let (library_ns, waits_ns) = split_library(get(&sync.library));
-        self.phase(get(&sync.from_key), get(&sync.from_left), (library_ns.saturating_sub(call_ns), waits_ns))
+        let library_ns = library_ns.saturating_sub(call_ns);
+        match (get(&sync.from_key), get(&sync.from_left)) {
+            (FROM_BEGIN, began) => self.first(began, (library_ns, waits_ns)),
+            (key, left) => self.phase(key, left, (library_ns, waits_ns)),
+        }
     }
 
     /// The phase after the last meeting, of a thread that was there when finalization began or the PE ended. What has
@@ -63,12 +67,17 @@ impl Phases<'_> {
         self.phase(get(&site.key), get(&begin.left), (library_ns, get(&begin.waits_ns)))
     }
 
+    /// The first phase of a thread that began then, in ticks.
+    fn first(&self, began: u64, (library_ns, waits_ns): (u64, u64)) -> Phase {
+        let library_ns = library_ns.saturating_sub(self.setup_ns("init"));
+        Phase { from: None, begin_ns: self.segment.since_start(began), library_ns, waits_ns }
+    }
+
     /// `from_left`: 0 where there was no meeting before.
     fn phase(&self, from_key: u64, from_left: u64, (library_ns, waits_ns): (u64, u64)) -> Phase {
         if from_left == 0 {
-            let begin = get(&self.head.init_ticks).max(get(&self.slot.tables.lives.since));
-            let library_ns = library_ns.saturating_sub(self.setup_ns("init"));
-            return Phase { from: None, begin_ns: self.segment.since_start(begin), library_ns, waits_ns };
+            let began = get(&self.head.init_ticks).max(get(&self.slot.tables.lives.since));
+            return self.first(began, (library_ns, waits_ns));
         }
         let (address, op, _) = split_key(from_key);
         Phase { from: Some((address, op)), begin_ns: self.segment.since_start(from_left), library_ns, waits_ns }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Range;
+use super::asking::Sample;
 use super::counts::paired;
 use super::run::Run;
 use super::side::{Group, Side, Site, group};
@@ -39,8 +40,7 @@ pub fn carry(old: &Side, now: &Side, told: &BTreeSet<String>) -> (Side, BTreeSet
         }
     };
     for (a, b) in paired(old, now) {
-        let op = b.or(a).map_or("", |site| site.key.op.as_str());
-        let value = newer(op, &range(a), &range(b));
+        let value = newer(b.or(a).map_or("", op), &range(a), &range(b));
         carried.site(a, b, value);
     }
     carried.tables(old, now, &mut newer);
@@ -54,6 +54,46 @@ pub fn carry(old: &Side, now: &Side, told: &BTreeSet<String>) -> (Side, BTreeSet
     // What is kept was the same in as many runs as there were then.
     carried.side.runs = if kept.is_empty() { now.runs } else { now.runs.max(old.runs) };
     (carried.side, kept)
+}
+
+/// All that counts of routines that vary were since they did not: what later ones are held against, so that what is told
+/// of these is no value between others.
+pub fn widen(
+    seen: &Side,
+    now: &Side,
+    told: &BTreeSet<String>,
+    varies: impl Fn(&str) -> bool,
+) -> (Side, BTreeSet<String>) {
+    let sample = Sample::of(seen, now);
+    let dealt: BTreeSet<&str> =
+        [seen, now].into_iter().flat_map(|side| &side.sites).filter(|site| site.is_dealt).map(op).collect();
+    let mut varying = BTreeSet::new();
+    let mut wider = |op: &str, before: &Range, after: &Range| {
+        let is_settled = now.is_stable(op, after) && !varies(op) && !dealt.contains(op);
+        if told.contains(op) || before == after || is_settled {
+            return *after;
+        }
+        varying.insert(op.to_owned());
+        if sample.is_far(before, after) { *before } else { before.or(after) }
+    };
+    let mut widened = Builder::new(seen, now);
+    for (a, b) in paired(seen, now) {
+        let value = wider(b.or(a).map_or("", op), &range(a), &range(b));
+        widened.site(a, b, value);
+    }
+    widened.tables(seen, now, &mut wider);
+    let mut totals = now.totals.clone();
+    for op in both_known(seen, now) {
+        let value = wider(&op, &total(seen, &op), &total(now, &op));
+        totals.insert(op, value);
+    }
+    widened.side.totals = totals;
+    widened.side.runs = seen.runs.max(now.runs);
+    (widened.side, varying)
+}
+
+fn op(site: &Site) -> &str {
+    &site.key.op
 }
 
 fn range(site: Option<&Site>) -> Range {
@@ -88,7 +128,8 @@ impl Builder {
         let Some(site) = now.or(old).filter(|_| range != Range::default()) else { return };
         let ordinal = self.last.entry(group(&site.key)).or_default();
         *ordinal += 1;
-        self.side.sites.push(Site { key: site.key.clone(), ordinal: *ordinal, range });
+        let is_dealt = [old, now].into_iter().flatten().any(|site| site.is_dealt);
+        self.side.sites.push(Site { key: site.key.clone(), ordinal: *ordinal, range, is_dealt });
     }
 
     /// What no site tells.

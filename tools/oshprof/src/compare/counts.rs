@@ -11,7 +11,7 @@ mod moved;
 mod totals;
 
 use super::align::align;
-use super::asking;
+use super::asking::Sample;
 use super::carry::KINDS;
 use super::side::{Group, Side, Site, group};
 use super::{Amount, Range};
@@ -62,6 +62,8 @@ pub struct Change {
     pub distance: Option<&'static str>,
     /// What it is if not calls and bytes of a call site: `size class`, `pair of PEs`, `errors`, with its name.
     pub detail: Option<String>,
+    /// Whether PEs have other counts of it in one run of a side than in another.
+    pub is_dealt: bool,
     /// Before.
     pub base: Range,
     /// Now.
@@ -128,8 +130,7 @@ pub struct Counts {
 /// Compares two sides.
 pub fn compare(base: &Side, new: &Side) -> Counts {
     let mut counts = Counts { certain: base.runs > 1 && new.runs > 1, ..Counts::default() };
-    let (mut different, runs) = (Vec::new(), base.runs.min(new.runs));
-    let pes = base.shape.npes.max(new.shape.npes);
+    let (mut different, sample) = (Vec::new(), Sample::of(base, new));
     for (old, now) in paired(base, new) {
         counts.compared += 1;
         let change = change(base, old, now);
@@ -138,7 +139,7 @@ pub fn compare(base: &Side, new: &Side) -> Counts {
         };
         let stable = known(old, base, &change.base)
             && known(now, new, &change.new)
-            && !asking::is_chance(&change.op, &change.base, &change.new, runs, pes);
+            && !sample.is_chance(&change.op, &change.base, &change.new, change.is_dealt);
         match stable {
             true if change.base != change.new => different.push(change),
             false if !change.base.overlaps(&change.new) => counts.varying.push(change),
@@ -189,6 +190,7 @@ fn change(base: &Side, old: Option<&Site>, now: Option<&Site>) -> Change {
         region: site.key.region.clone(),
         shown: place.shown(),
         line: (place.line > 0).then(|| (place.file.clone(), place.line)),
+        is_dealt: [old, now].into_iter().flatten().any(|site| site.is_dealt),
         base: old.map(|site| site.range).unwrap_or_default(),
         new: now.map(|site| site.range).unwrap_or_default(),
         ..Change::default()
@@ -206,9 +208,11 @@ fn outside_sites(base: &Side, new: &Side, changed: &[Change], varying: &[Change]
         new,
         ..Change::default()
     };
+    // Who does what is dealt out has no other partners by what the program is.
+    let is_dealt = |op: &str| Sample::of(base, new).are_few() && (base.is_dealt(op) || new.is_dealt(op));
     let mut rows = Vec::new();
     for (key, old, now) in both(&base.sizes, &new.sizes) {
-        if is_told(&key.0) || !base.is_stable(&key.0, &old) || !new.is_stable(&key.0, &now) {
+        if is_told(&key.0) || is_dealt(&key.0) || !base.is_stable(&key.0, &old) || !new.is_stable(&key.0, &now) {
             continue;
         }
         let (low, high) = pellucid_profile::size::size_bounds(usize::from(key.2));
@@ -225,10 +229,13 @@ fn outside_sites(base: &Side, new: &Side, changed: &[Change], varying: &[Change]
     // Where no site tells of puts, whom they go to does.
     const CLASSES: [[Class; 2]; KINDS.len()] = [[Class::Put, Class::Signal], [Class::Get; 2], [Class::Amo; 2]];
     let is_of = |change: &Change, classes: &[Class]| class_of(&change.op).is_some_and(|class| classes.contains(&class));
+    let ops: std::collections::BTreeSet<&str> =
+        base.sites.iter().chain(&new.sites).map(|site| site.key.op.as_str()).filter(|op| is_dealt(op)).collect();
     for (key, old, now) in both(&base.pairs, &new.pairs) {
         let (name, classes) = (KINDS[usize::from(key.0)], CLASSES[usize::from(key.0)]);
         let told = changed.iter().chain(varying).chain(&rows).any(|change| is_of(change, &classes));
-        if !told && old.is_stable() && now.is_stable() {
+        let dealt = ops.iter().any(|op| class_of(op).is_some_and(|class| classes.contains(&class)));
+        if !told && !dealt && old.is_stable() && now.is_stable() {
             let to = if key.2 == u32::MAX { "others".to_owned() } else { format!("PE {}", key.2) };
             rows.push(row(name, format!("from PE {} to {to}", key.1), old, now));
         }

@@ -1,10 +1,10 @@
 //! Which library a program ran with.
 
-use std::path::Path;
 use std::time::UNIX_EPOCH;
 
 use pellucid_profile::report::build_id;
 use pellucid_profile::tables::Module;
+use pellucid_profile::text::path_of;
 
 /// The build id of the shared library among the loaded objects of a job that started at this time (nanoseconds since
 /// 1970); `None` where it is part of the program, gone, or another since.
@@ -17,10 +17,10 @@ pub fn build_id(modules: &[Module], started_ns: u64) -> Option<String> {
     if !module.build_id.is_empty() {
         return Some(module.build_id.clone());
     }
-    let path = Path::new(&module.path);
+    let path = path_of(&module.path);
     let written = path.metadata().ok()?.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
     // What was written later is not what ran.
-    if written.as_nanos() > u128::from(started_ns) { None } else { build_id::build_id(path) }
+    if written.as_nanos() > u128::from(started_ns) { None } else { build_id::build_id(&path) }
 }
 
 #[cfg(test)]

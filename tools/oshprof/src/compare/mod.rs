@@ -20,7 +20,7 @@
 
 pub mod accept;
 mod align;
-mod asking;
+pub mod asking;
 pub mod carry;
 pub mod cause;
 pub mod counts;

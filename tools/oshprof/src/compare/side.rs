@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use pellucid_profile::op::{Class, class_of};
+
 use super::run::{Run, Shape, SiteKey};
 use super::{Amount, Range, asking};
 
@@ -14,6 +16,9 @@ pub struct Site {
     pub ordinal: u32,
     /// Calls and bytes.
     pub range: Range,
+    /// Whether two runs differ in the calls of a PE: work that is dealt out as the program runs, whatever all PEs
+    /// together come to.
+    pub is_dealt: bool,
 }
 
 /// The exact counts of a side.
@@ -59,25 +64,60 @@ impl Side {
         if runs.iter().any(|run| run.algorithms.is_empty()) {
             side.algorithms.clear();
         }
+        let dealt = dealt(runs);
+        // Of two calls of one buffer's way one may agree by PE by chance.
+        let functions: BTreeSet<(&str, &str)> = dealt.iter().map(function).collect();
         let mut last: BTreeMap<Group, u32> = BTreeMap::new();
         for (key, range) in sites {
             let ordinal = last.entry(group(&key)).or_default();
             *ordinal += 1;
-            side.sites.push(Site { key, ordinal: *ordinal, range });
+            let is_dealt = is_transfer(&key.op) && functions.contains(&function(&key)) || dealt.contains(&key);
+            side.sites.push(Site { key, ordinal: *ordinal, range, is_dealt });
         }
         side
     }
 
-    /// Whether its values are the same in all runs. Of one run nobody knows; what asks whether something has happened
-    /// is taken to vary then.
+    /// Whether its values are the same in all runs. Of one run nobody knows; what asks whether something has happened,
+    /// or may, is taken to vary then.
     pub fn is_stable(&self, op: &str, range: &Range) -> bool {
-        range.is_stable() && (self.runs > 1 || !asking::asks(op))
+        range.is_stable() && (self.runs > 1 || !(asking::asks(op) || asking::may_ask(op, range)))
+    }
+
+    /// Whether calls of a routine are dealt out among the PEs as the program runs.
+    pub fn is_dealt(&self, op: &str) -> bool {
+        self.sites.iter().any(|site| site.is_dealt && site.key.op == op)
     }
 
     /// Whether the calls of a routine in all are known; there may be none.
     pub fn knows_total(&self, op: &str) -> bool {
         self.totals.contains_key(op) || !self.sites.iter().any(|site| site.key.op == op)
     }
+}
+
+/// The function that a site is in, and the region.
+fn function(key: &SiteKey) -> (&str, &str) {
+    (&key.place.function, &key.region)
+}
+
+/// Whether a call has one PE as its partner: those of all PEs of a team are not dealt out.
+fn is_transfer(op: &str) -> bool {
+    class_of(op).is_some_and(|class| matches!(class, Class::Put | Class::Get | Class::Amo | Class::Signal))
+}
+
+/// Sites at which PEs have other amounts in one run than in another.
+fn dealt(runs: &[&Run]) -> BTreeSet<SiteKey> {
+    let by_pe = |run: &Run| -> BTreeMap<(SiteKey, u32), Amount> {
+        let cells = run.cells.iter().map(|((at, pe), cell)| ((run.keys[*at].clone(), *pe), cell.amount));
+        cells.filter(|(_, amount)| *amount != Amount::default()).collect()
+    };
+    let Some((first, others)) = runs.split_first() else { return BTreeSet::new() };
+    let first = by_pe(first);
+    let mut dealt = BTreeSet::new();
+    for other in others.iter().map(|run| by_pe(run)) {
+        let differ = |key: &&(SiteKey, u32)| first.get(*key) != other.get(*key);
+        dealt.extend(first.keys().chain(other.keys()).filter(differ).map(|(key, _)| key.clone()));
+    }
+    dealt
 }
 
 /// Calls and bytes of each routine.

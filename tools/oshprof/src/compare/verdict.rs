@@ -296,12 +296,23 @@ pub fn exact(found: &mut Comparison, base: &mut Side, new: &mut Side, rules: &Ru
 }
 
 /// What may differ by chance, and what would tell.
-fn by_chance(counts: &Counts) -> Option<String> {
-    let agree = |change: &&Change| change.base.is_stable() && change.new.is_stable();
-    let ops: BTreeSet<&str> = counts.varying.iter().filter(agree).map(|change| change.op.as_str()).collect();
-    let names = ops.iter().copied().collect::<Vec<_>>().join(", ");
-    (!ops.is_empty())
-        .then(|| format!("{names} may be called more or less often by chance: give five runs of each side"))
+fn by_chance(counts: &Counts) -> impl Iterator<Item = String> {
+    let of = |is_dealt: bool| {
+        let agree = |change: &&Change| change.base.is_stable() && change.new.is_stable();
+        let rows = counts.varying.iter().filter(agree).filter(|change| change.is_dealt == is_dealt);
+        let ops: BTreeSet<&str> = rows.map(|change| change.op.as_str()).collect();
+        ops.into_iter().collect::<Vec<_>>().join(", ")
+    };
+    let (asked, dealt) = (of(false), of(true));
+    let asked = (!asked.is_empty())
+        .then(|| format!("{asked} may be called more or less often by chance: give five runs of each side"));
+    let dealt = (!dealt.is_empty()).then(|| {
+        format!(
+            "calls of {dealt} by single PEs vary from run to run, and those of all PEs together may by chance: give \
+             five runs of each side"
+        )
+    });
+    asked.into_iter().chain(dealt)
 }
 
 fn lcm(a: u32, b: u32) -> u32 {

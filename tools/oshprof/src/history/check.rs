@@ -12,7 +12,7 @@ use crate::compare::metric;
 use crate::compare::run::Jobs;
 use crate::outline::{amounts, percent, place};
 use crate::stats::divisive::{ChangePoint, SHORTEST, change_points};
-use crate::stats::median;
+use crate::stats::{NORMAL, median};
 
 mod steps;
 
@@ -273,7 +273,7 @@ fn points(series: &[f64], together: usize) -> Vec<(ChangePoint, bool)> {
         let Some(cut) = segment.len().checked_sub(length).filter(|cut| *cut >= 2 * SHORTEST) else { continue };
         let (before, after) = segment.split_at(cut);
         let center = median(before);
-        let spread = 1.4826 * median(&before.iter().map(|value| (value - center).abs()).collect::<Vec<_>>());
+        let spread = NORMAL * median(&before.iter().map(|value| (value - center).abs()).collect::<Vec<_>>());
         let limit = (WILD * spread).max(matters);
         let up = after.iter().all(|value| value - center > limit);
         let down = after.iter().all(|value| center - value > limit);

@@ -14,6 +14,9 @@ pub mod sequence;
 mod simulation;
 pub mod wilcoxon;
 
+/// Standard deviations of a median of distances from a median, where values are normal.
+pub const NORMAL: f64 = 1.4826;
+
 /// The median; 0 of nothing.
 pub fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use pellucid_profile::file::ReadError;
+use pellucid_profile::output::OutputDir;
 use pellucid_profile::report::grid::{Cell, Column, Grid, Kind, column};
 use pellucid_profile::report::{shown_count, shown_date, shown_filled, shown_time};
 use pellucid_profile::text::{pe_list, shell_word, visible};
@@ -195,7 +196,7 @@ impl Sums {
 pub(super) fn text(trace: &Trace, dir: &Path, problems: &mut Vec<ReadError>) -> String {
     let mut sums = Sums::of(trace, problems);
     sums.cut();
-    let mut out = head(trace, &sums, !problems.is_empty());
+    let mut out = head(trace, &sums, !problems.is_empty(), OutputDir::is_claimed(dir));
     let unreturned = (!sums.unreturned.is_empty()).then(|| unreturned(&sums));
     let grids = [pes(&sums), regions(&sums), waits(trace, &sums, problems)];
     for grid in unreturned.into_iter().chain(grids) {
@@ -210,7 +211,8 @@ pub(super) fn text(trace: &Trace, dir: &Path, problems: &mut Vec<ReadError>) -> 
     out
 }
 
-fn head(trace: &Trace, sums: &Sums, is_damaged: bool) -> String {
+/// `is_claimed`: whether its job has not let go of the directory.
+fn head(trace: &Trace, sums: &Sums, is_damaged: bool, is_claimed: bool) -> String {
     let facts = trace.files.first().map(|file| &file.facts);
     let program = facts.map(|facts| visible(&facts.program)).unwrap_or_default();
     let (npes, start) = facts.map_or((0, 0), |facts| (facts.npes, facts.start_realtime));
@@ -241,19 +243,20 @@ fn head(trace: &Trace, sums: &Sums, is_damaged: bool) -> String {
         let _ = writeln!(out, "no event{of} is missing");
     }
     if !open_ended.is_empty() {
-        out.push_str(&shown_filled(&end_is_missing(&open_ended)));
+        out.push_str(&shown_filled(&end_is_missing(&open_ended, is_claimed)));
     }
     out
 }
 
 /// What is said of PEs that have not closed their files.
-fn end_is_missing(pes: &[u32]) -> String {
+fn end_is_missing(pes: &[u32], is_claimed: bool) -> String {
     let (whose, they) = if pes.len() == 1 { ("its", "it was") } else { ("their", "they were") };
     let pes = pe_list(pes);
-    format!(
-        "short calls of {pes} after {whose} last event may be missing: {they} killed, ended the job, or left a thread \
-         running"
-    )
+    let why = match is_claimed {
+        true => "the job still runs, or was killed with its launcher".to_owned(),
+        false => format!("{they} killed, ended the job, or left a thread running"),
+    };
+    format!("short calls of {pes} after {whose} last event may be missing: {why}")
 }
 
 /// Those that wait most and least, where there are many.
@@ -396,7 +399,10 @@ mod tests {
     #[test]
     fn what_may_be_missing_is_said_of_whom() {
         let one = "short calls of PE 1 after its last event may be missing: it was killed, ended the job, or left a ";
-        assert_eq!(end_is_missing(&[1]), format!("{one}thread running"));
-        assert!(end_is_missing(&[0, 1, 2]).starts_with("short calls of PEs 0 to 2 after their last event"));
+        assert_eq!(end_is_missing(&[1], false), format!("{one}thread running"));
+        let three = "short calls of PEs 0 to 2 after their last event may be missing: ";
+        assert!(end_is_missing(&[0, 1, 2], false).starts_with(three));
+        let runs = format!("{three}the job still runs, or was killed with its launcher");
+        assert_eq!(end_is_missing(&[0, 1, 2], true), runs);
     }
 }

@@ -301,7 +301,8 @@ fn without_lines(profile: &Merged, symbols: &dyn Symbols) -> Option<String> {
         !symbols.frames(path, address.saturating_sub(1)).iter().any(|frame| !frame.file.is_empty())
     };
     let places = profile.sites.iter().filter(|row| !is_of_script(row)).filter_map(SiteRow::place);
-    let (path, _) = places.into_iter().find(is_bare)?;
+    // Of another file than the one that ran a note says so, and compiling it would not help.
+    let (path, _) = places.into_iter().filter(|(path, _)| symbols.is_what_ran(path)).find(is_bare)?;
     let name = path.rsplit('/').next().unwrap_or(path);
     Some(format!("{} has no source lines: compile it with -g.", visible(name)))
 }

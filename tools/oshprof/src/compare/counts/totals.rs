@@ -5,23 +5,24 @@
 use std::collections::BTreeSet;
 
 use super::{Change, both};
-use crate::compare::asking;
+use crate::compare::asking::Sample;
 use crate::compare::place::ALL_PLACES;
 use crate::compare::side::Side;
 
 /// Takes out the sites of routines whose calls in all changed by something else than these sites tell, and gives a row
 /// for each such routine; what varies joins the varying ones, where nothing there tells of it.
 pub fn take(base: &Side, new: &Side, different: &mut Vec<Change>, varying: &mut Vec<Change>) -> Vec<Change> {
-    let (runs, pes) = (base.runs.min(new.runs), base.shape.npes.max(new.shape.npes));
+    let sample = Sample::of(base, new);
     let (mut rows, mut loose) = (Vec::new(), Vec::new());
     for (op, old, now) in both(&base.totals, &new.totals) {
         if !base.knows_total(&op) || !new.knows_total(&op) {
             continue;
         }
-        let row = Change { op, shown: ALL_PLACES.to_owned(), base: old, new: now, ..Change::default() };
+        let is_dealt = base.is_dealt(&op) || new.is_dealt(&op);
+        let row = Change { op, shown: ALL_PLACES.to_owned(), is_dealt, base: old, new: now, ..Change::default() };
         let told = || different.iter().chain(varying.iter()).filter(|change| change.op == row.op);
         let is_stable = base.is_stable(&row.op, &old) && new.is_stable(&row.op, &now);
-        if !is_stable || asking::is_chance(&row.op, &old, &now, runs, pes) {
+        if !is_stable || sample.is_chance(&row.op, &old, &now, is_dealt) {
             if told().next().is_none() && !old.overlaps(&now) {
                 loose.push(row);
             }

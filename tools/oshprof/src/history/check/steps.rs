@@ -1,10 +1,13 @@
 //! Where counts changed. Each commit is held against those before it, of as many PEs: of a count that varies from run
-//! to run at one of them, against the last one at which it did not.
+//! to run at one of them, against the last one at which it did not, and against all that it was since then: what is
+//! not far from that is suspected only.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Checked, Finding};
-use crate::compare::carry::{carry, join};
+use crate::compare::Range;
+use crate::compare::asking::{ENOUGH, Sample};
+use crate::compare::carry::{carry, join, widen};
 use crate::compare::counts::{self, Change, Effect};
 use crate::compare::same;
 use crate::compare::side::Side;
@@ -109,6 +112,10 @@ struct Before {
     side: Result<Side, String>,
     /// Of which routines they are earlier: of which commit, and since which one they vary.
     kept: BTreeMap<String, (String, String)>,
+    /// All that the counts have been, of those that vary.
+    seen: Result<Side, String>,
+    /// Routines whose counts vary, with how many runs have agreed since: as many as do not by chance end it.
+    agreed: BTreeMap<String, usize>,
 }
 
 impl Before {
@@ -117,21 +124,38 @@ impl Before {
             commit: commit.name().to_owned(),
             hashes: commit.hashes(),
             groups: commit.groups(),
+            agreed: side.as_ref().map_or_else(|_| BTreeMap::new(), not_stable),
+            seen: side.clone(),
             side,
             kept: BTreeMap::new(),
         }
     }
 
+    fn varies(&self, op: &str) -> bool {
+        self.agreed.get(op).is_some_and(|runs| *runs < ENOUGH)
+    }
+
     /// The same counts once more.
     fn again(&mut self, commit: &Commit<'_>) {
         commit.name().clone_into(&mut self.commit);
-        if let Ok(side) = &mut self.side {
+        for side in [&mut self.side, &mut self.seen].into_iter().flatten() {
             side.runs = side.runs.max(commit.runs());
         }
+        let Ok(side) = &self.side else { return };
+        let is_one = self.hashes.len() == 1;
+        let stable = |op: &str| is_one && side.totals.get(op).is_none_or(Range::is_stable);
+        self.agreed.iter_mut().filter(|(op, _)| stable(op)).for_each(|(_, runs)| *runs += commit.runs());
     }
 
-    /// Other counts, of which these routines have been told.
-    fn advance(&mut self, commit: &Commit<'_>, side: Result<Side, String>, told: &BTreeSet<String>) {
+    /// Other counts, of which these routines have been told, and these are sure.
+    fn advance(
+        &mut self,
+        commit: &Commit<'_>,
+        side: Result<Side, String>,
+        told: &BTreeSet<String>,
+        sure: &BTreeSet<String>,
+    ) {
+        let now = side.clone();
         let mut next = Before::new(commit, side);
         if let (Ok(old), Ok(now)) = (&self.side, &next.side) {
             let (side, kept) = carry(old, now, told);
@@ -141,7 +165,39 @@ impl Before {
                 next.kept.insert(op, from);
             }
         }
+        self.widen(&mut next, &now, sure);
         *self = next;
+    }
+
+    /// Takes what a commit has to what was seen before it.
+    fn widen(&self, next: &mut Before, now: &Result<Side, String>, told: &BTreeSet<String>) {
+        let (Ok(old), Ok(seen), Ok(now)) = (&self.side, &self.seen, now) else { return };
+        let (side, varying) = widen(seen, now, told, |op| self.varies(op));
+        next.seen = Ok(side);
+        let total = |side: &Side, op: &str| side.totals.get(op).copied().unwrap_or_default();
+        let before = self.agreed.keys().filter(|op| self.varies(op) && !told.contains(*op));
+        for op in before.chain(&varying) {
+            let is_same = total(old, op) == total(now, op);
+            let runs = match (self.agreed.get(op), now.is_stable(op, &total(now, op))) {
+                (Some(runs), true) if is_same => runs + now.runs,
+                (_, true) => now.runs,
+                (_, false) => 0,
+            };
+            // One commit cannot tell that it does not vary any more, however many runs it has.
+            let runs = if self.varies(op) { runs } else { runs.min(ENOUGH - 1) };
+            next.agreed.insert(op.clone(), runs);
+        }
+    }
+
+    /// Which of these changes are near what was seen of counts that vary.
+    fn near(&self, now: &Side, changes: &[Change]) -> BTreeSet<String> {
+        let varying: BTreeSet<&String> = changes.iter().map(|change| &change.op).filter(|op| self.varies(op)).collect();
+        let Some(seen) = self.seen.as_ref().ok().filter(|_| !varying.is_empty()) else { return BTreeSet::new() };
+        let (found, sample) = (counts::compare(seen, now), Sample::of(seen, now));
+        let rows = found.changed.iter().chain(&found.varying);
+        let far = rows.filter(|row| sample.is_far(&row.base, &row.new)).map(|row| &row.op);
+        let far: BTreeSet<&String> = far.collect();
+        varying.difference(&far).map(|op| (*op).clone()).collect()
     }
 
     /// Parts of the counts that have no hash in common with a commit.
@@ -163,10 +219,20 @@ impl Before {
         self.kept.iter().for_each(|(op, commits)| sentences.entry(commits).or_default().push(op));
         let sentence = |((of, since), ops): (&(String, String), Vec<&str>)| {
             let (ops, of, since) = (ops.join(", "), short(of), short(since));
-            format!("calls of {ops} vary from run to run since {since}: later ones are held against those of {of}")
+            format!(
+                "calls of {ops} vary from run to run since {since}: later ones are held against those of {of}, and are \
+                 suspected only where they are near what was seen since"
+            )
         };
         sentences.into_iter().map(sentence).collect()
     }
+}
+
+/// Routines of which runs of a commit have other counts: none agree.
+fn not_stable(side: &Side) -> BTreeMap<String, usize> {
+    let sites = side.sites.iter().map(|site| (&site.key.op, &site.range));
+    let varying = sites.chain(&side.totals).filter(|(_, range)| !range.is_stable());
+    varying.map(|(op, _)| (op.clone(), 0)).collect()
 }
 
 /// Whether one of two changes may be of the calls of the other.
@@ -202,12 +268,32 @@ impl Walk<'_> {
             (Ok(old), Ok(now)) => changes = counts::compare(old, now).changed,
             (Err(why), _) | (_, Err(why)) => groups = self.before.other_groups(commit).ok_or(why)?,
         }
+        let near = side.as_ref().map_or_else(|_| BTreeSet::new(), |now| self.before.near(now, &changes));
         let mut finding = self.finding(commit, changes, groups);
-        let told = finding.changes.iter().map(|change| change.op.clone()).collect();
+        let ops = |changes: &[Change]| changes.iter().map(|change| change.op.clone()).collect::<BTreeSet<_>>();
+        let told = ops(&finding.changes);
+        let sure = &told - &near;
         let old = self.before.side.clone();
-        self.before.advance(commit, side, &told);
+        self.before.advance(commit, side, &told, &sure);
         self.close(&mut finding);
-        if !finding.changes.is_empty() || !finding.groups.is_empty() {
+        let (changes, suspected) = finding.changes.into_iter().partition(|change| sure.contains(&change.op));
+        let is_worse = |changes: &[Change]| changes.iter().any(|change| change.effect == Effect::Worse);
+        let (changes, suspected): (Vec<Change>, Vec<Change>) = (changes, suspected);
+        let finding = Finding { changes: Vec::new(), ..finding };
+        if !suspected.is_empty() {
+            let is_worse = is_worse(&suspected);
+            let groups = Vec::new();
+            let is_suspected = true;
+            self.checked.findings.push(Finding {
+                is_worse,
+                is_suspected,
+                changes: suspected,
+                groups,
+                ..finding.clone()
+            });
+        }
+        if !changes.is_empty() || !finding.groups.is_empty() {
+            let finding = Finding { is_worse: is_worse(&changes), changes, ..finding };
             if let Ok(old) = old
                 && finding.is_worse
             {

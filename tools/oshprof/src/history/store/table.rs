@@ -20,7 +20,12 @@ pub fn counts(side: &Side) -> Value {
     let sites: Vec<Value> = side
         .sites
         .iter()
-        .map(|site| json!([site.key.op, site.key.place.function, site.ordinal, site.key.region, range(&site.range)]))
+        .map(|site| {
+            let key = &site.key;
+            let row = json!([key.op, key.place.function, site.ordinal, key.region, range(&site.range)]);
+            // As earlier versions have it, where there is nothing more to say.
+            if site.is_dealt { with(row, Value::Bool(true)) } else { row }
+        })
         .collect();
     let sizes: Vec<Value> =
         side.sizes.iter().map(|((op, distance, class), r)| json!([op, distance, class, range(r)])).collect();
@@ -42,6 +47,11 @@ pub fn counts(side: &Side) -> Value {
     all
 }
 
+fn with(mut row: Value, last: Value) -> Value {
+    row.as_array_mut().into_iter().for_each(|row| row.push(last.clone()));
+    row
+}
+
 /// Counts from a file; `None` for what is none.
 pub fn side(value: &Value) -> Option<Side> {
     if value["v"].as_u64()? != VERSION {
@@ -59,7 +69,7 @@ pub fn side(value: &Value) -> Option<Side> {
         let ordinal = number(&row[2])?;
         let place = Place { function: text(&row[1])?, address: ordinal.into(), ..Place::default() };
         let key = SiteKey { op: text(&row[0])?, place, region: text(&row[3])? };
-        Some(Site { key, ordinal, range: range(&row[4])? })
+        Some(Site { key, ordinal, range: range(&row[4])?, is_dealt: row[5].as_bool().unwrap_or(false) })
     };
     let sites: Vec<Site> = rows("sites")?.iter().map(site).collect::<Option<_>>()?;
     let mut totals = stable_totals(&sites);
@@ -89,7 +99,9 @@ pub fn groups(side: &Side) -> BTreeMap<String, String> {
     let mut parts: BTreeMap<String, Vec<Value>> = BTreeMap::new();
     let all = counts(side);
     let rows = |name: &str| all[name].as_array().cloned().unwrap_or_default();
-    for row in rows("sites") {
+    for mut row in rows("sites") {
+        // Whether single PEs differ is no count.
+        row.as_array_mut().into_iter().for_each(|row| row.truncate(5));
         let class = row[0].as_str().and_then(class_of).map_or("other", |class| class.name());
         parts.entry(class.to_owned()).or_default().push(row);
     }

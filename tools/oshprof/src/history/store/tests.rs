@@ -107,7 +107,7 @@ fn counts_come_back_as_they_were() {
     let key = SiteKey { op: "shmem_quiet".into(), place, region: "r".into() };
     let range = Range { min: Amount { calls: 1, bytes: 2 }, max: Amount { calls: 3, bytes: u64::MAX } };
     let known = Side {
-        sites: vec![Site { key, ordinal: 1, range }],
+        sites: vec![Site { key, ordinal: 1, range, is_dealt: true }],
         sizes: BTreeMap::from([(("shmem_p".to_owned(), 2, 4), range)]),
         errors: BTreeMap::from([("shmem_p".to_owned(), range)]),
         pairs: BTreeMap::from([((1, 0, 7), range)]),
@@ -127,6 +127,10 @@ fn counts_come_back_as_they_were() {
         (&read.sites, &read.sizes, &read.errors, &read.pairs, &read.totals),
         (&known.sites, &known.sizes, &known.errors, &known.pairs, &known.totals)
     );
+    // Single PEs that differ are no other counts.
+    let mut even = known.clone();
+    even.sites[0].is_dealt = false;
+    assert_eq!(groups(&even), hashes);
     // Where no site varies, they say it all.
     let mut stable = known.clone();
     stable.sites[0].range.max = stable.sites[0].range.min;
