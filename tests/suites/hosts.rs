@@ -110,7 +110,7 @@ fn an_address_that_each_host_has_is_named() {
     for name in net.names() {
         let commands = "ip link add other0 type veth peer name other1 && ip address add 10.0.2.15/24 dev other0 && \
                         ip link set other0 up && ip link set other1 up";
-        net.on(&name, "sh").args(["-c", commands]).run().expect_code(0);
+        net.on(name, "sh").args(["-c", commands]).run().expect_code(0);
     }
     let run = |interface: &str| {
         let binary = Build::program("endings/empty.c").named("empty-address").build();

@@ -48,10 +48,8 @@ fn named(comment: &str) -> Vec<&str> {
 /// What the words of some code define. Parameters and fields are found in the file that names them only.
 fn defined(code: &str) -> impl Iterator<Item = &str> {
     let mut last = "";
-    code.split(|c: char| !is_part(c) && c != '!').filter(|word| !word.is_empty()).filter_map(move |word| {
-        let before = std::mem::replace(&mut last, word);
-        DEFINES.contains(&before).then_some(word)
-    })
+    code.split(|c: char| !is_part(c) && c != '!')
+        .filter(move |word| !word.is_empty() && DEFINES.contains(&std::mem::replace(&mut last, word)))
 }
 
 #[test]

@@ -197,7 +197,7 @@ fn start(result: &mut Start, profiles: Profiles) -> Result<&'static Process, Fau
     let _ = PROCESS.set(process);
     wait::set_look(exit::flush_before_end);
     liveness::start(process, launch.launched, launch.profile.as_ref(), profiles.place);
-    launch.ring.map(liveness::join);
+    launch.ring.into_iter().for_each(liveness::join);
     let job = &process.job;
     // Who is reached through memory.
     let near = if wireup.is_some() && transports.is_network_only() { pe..pe + 1 } else { job.pes() };
