@@ -1,7 +1,8 @@
 //! Log-linear latency buckets.
 //!
 //! Values up to 31 ns have a bucket each; above, every octave has 16 buckets, so a bucket is at most 1/16 (6.25 %)
-//! wide. These are the buckets of an HDR histogram with one significant digit and unit 1.
+//! wide. These are the buckets of an HDR histogram with one significant digit and unit 1: `oshprof report --hdr` writes
+//! such ones.
 
 /// Buckets per octave.
 pub const SUB_BUCKETS: usize = 16;

@@ -67,6 +67,12 @@ pub fn agree(directory: &Path, views: &Views, what: &str) {
         let numbers: Vec<f64> = main.into_iter().chain(rows.iter().filter(is_apart).map(of)).collect();
         assert_eq!(shown, numbers, "{what}: {view} as text: {}", text(view));
     }
+    // A line for each routine whose calls were timed.
+    let log = oshprof().args(["--hdr", "-"]).run().expect_code(0).stdout;
+    for row in views.rows("routines").iter().filter(|row| row["p99_ns"].as_f64().is_some_and(|ns| ns > 0.0)) {
+        let line = format!("\nTag={},0.000,", row["routine"].as_str().expect("a name"));
+        assert!(log.contains(&line), "{what}: {line}: {log}");
+    }
     let folder = directory.with_extension("csv");
     oshprof().arg("--csv-dir").arg(&folder).run().expect_code(0);
     for view in ["callsites", "rates", "regions", "nbi", "imbalance", "waits", "phases", "locks", "contexts", "teams"] {

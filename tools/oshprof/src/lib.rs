@@ -16,6 +16,7 @@ mod export;
 mod exporter;
 mod gate;
 mod hang;
+mod hdr;
 mod history;
 mod html;
 mod line;

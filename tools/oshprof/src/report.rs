@@ -19,7 +19,7 @@ use crate::destination::Destination;
 use crate::progress::Bar;
 use crate::resolve::Resolver;
 use crate::top::screen;
-use crate::{FAILED, colour, html, newest, print, printed};
+use crate::{FAILED, colour, hdr, html, newest, print, printed};
 
 /// report a profile: in DIR, or the newest
 ///
@@ -47,6 +47,9 @@ pub struct Request {
     /// all views in one file for a browser; - is standard output
     #[arg(long, value_name = "FILE", value_parser = file(Destination::new), group = "form")]
     html: Option<Destination>,
+    /// histograms of the times of calls, by routine, as a log of HdrHistogram; - is standard output
+    #[arg(long, value_name = "FILE", value_parser = file(Destination::new), group = "form")]
+    hdr: Option<Destination>,
     /// order of routines
     #[arg(long, value_name = "KEY", value_parser = Words::named(SortKey::ALL), default_value = "total")]
     sort: SortKey,
@@ -103,6 +106,8 @@ pub fn run(request: &Request) -> ExitCode {
         )
     } else if let Some(to) = &request.html {
         to.write(&html::page(&profile, options, &problems, &symbols))
+    } else if let Some(to) = &request.hdr {
+        to.write(&hdr::log(&profile))
     } else {
         set_width(request.wide);
         print(&colour::painted(&report::text(&profile, options, &symbols)))
