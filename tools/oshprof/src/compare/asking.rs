@@ -82,7 +82,7 @@ impl Sample {
     }
 
     /// Whether a count is further from all that was seen than what was seen lies apart, and than chance may put it.
-    pub fn is_far(&self, seen: &Range, now: &Range) -> bool {
+    pub fn is_distinct(&self, seen: &Range, now: &Range) -> bool {
         let few = CLOSE * u64::from(self.pes.max(1));
         let most = |range: &Range| range.max.bytes / range.max.calls.max(1);
         let each = most(seen).max(most(now));
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_far_apart_is_no_chance() {
+    fn what_is_distinct_apart_is_no_chance() {
         let of = |base: Range, new: Range, runs| Sample { runs, pes: 2 }.is_chance("shmem_long_g", &base, &new, false);
         assert!(of(range(5, 8), range(13, 8), 2) && !of(range(5, 8), range(14, 8), 2), "four calls of each PE");
         assert!(!of(range(0, 0), range(1, 8), 2), "a call that was not there");

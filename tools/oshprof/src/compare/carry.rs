@@ -56,8 +56,8 @@ pub fn carry(old: &Side, now: &Side, told: &BTreeSet<String>) -> (Side, BTreeSet
     (carried.side, kept)
 }
 
-/// All that counts of routines that vary were since they did not: what later ones are held against, so that what is told
-/// of these is no value between others.
+/// All that counts of routines that vary were since they did not: what later ones are held against, so that no value
+/// between others is told.
 pub fn widen(
     seen: &Side,
     now: &Side,
@@ -74,7 +74,7 @@ pub fn widen(
             return *after;
         }
         varying.insert(op.to_owned());
-        if sample.is_far(before, after) { *before } else { before.or(after) }
+        if sample.is_distinct(before, after) { *before } else { before.or(after) }
     };
     let mut widened = Builder::new(seen, now);
     for (a, b) in paired(seen, now) {

@@ -195,7 +195,7 @@ impl Before {
         let Some(seen) = self.seen.as_ref().ok().filter(|_| !varying.is_empty()) else { return BTreeSet::new() };
         let (found, sample) = (counts::compare(seen, now), Sample::of(seen, now));
         let rows = found.changed.iter().chain(&found.varying);
-        let far = rows.filter(|row| sample.is_far(&row.base, &row.new)).map(|row| &row.op);
+        let far = rows.filter(|row| sample.is_distinct(&row.base, &row.new)).map(|row| &row.op);
         let far: BTreeSet<&String> = far.collect();
         varying.difference(&far).map(|op| (*op).clone()).collect()
     }
