@@ -7,6 +7,7 @@
 enum { MOST = 16, ROUNDS = 100 };
 
 static long to[MOST], from[MOST];
+static int through;
 
 static void end_now(int number) {
     (void)number;
@@ -37,7 +38,10 @@ int main(int argc, char **argv) {
     int victim = atoi(argv[1]), after = atoi(argv[2]);
     CHECK_EQ(shmemx_errhandler_set(SHMEM_TEAM_INVALID, SHMEMX_ERRORS_RETURN, NULL), 0);
     WELL(shmem_barrier_all());
+    /* Whoever is in the barrier yet would leave it with an error. */
+    WELL(shmem_int_atomic_inc(&through, victim));
     if (me == victim) {
+        WELL(shmem_int_wait_until(&through, SHMEM_CMP_EQ, npes));
         struct itimerval timer = {{0, 0}, {0, after}};
         signal(SIGALRM, end_now);
         setitimer(ITIMER_REAL, &timer, NULL);

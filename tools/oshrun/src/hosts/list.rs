@@ -276,7 +276,7 @@ mod tests {
         // There is room.
         assert_eq!(more("a:2,b:3", 3, None), on(&[("a", 0..2), ("b", 2..3)]));
         assert_eq!(more("a:2,b", 5, None), on(&[("a", 0..2), ("b", 2..5)]));
-        assert!(more("a:1", 1 << 30, None).unwrap_err().contains("at most 16777216 PEs"));
+        assert!(more("a:1", 1 << 30, None).unwrap_err().contains("at most 16777216 make a job"));
     }
 
     #[test]
