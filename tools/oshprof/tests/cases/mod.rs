@@ -104,7 +104,7 @@ fn stencil() -> Profile {
             timed("shmem_init", Class::Setup, &[800_000 + pe * 1000]),
             put,
             p,
-            sampled("shmem_ctx_uint64_atomic_fetch_compare_swap_nbi", Class::Amo, &[30, 31], 128),
+            sampled("shmem_ctx_uint64_atomic_compare_swap_nbi", Class::Amo, &[30, 31], 128),
             timed("shmem_long_wait_until", Class::Wait, &[5000, 7000 + pe]),
             timed("shmem_barrier_all", Class::Barrier, &[wait, 2000, 3000 + pe]),
             timed("shmem_double_sum_reduce", Class::Collective, &[9000; 10]),
