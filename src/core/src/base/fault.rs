@@ -3,7 +3,6 @@
 //! A fault is decided where it is found, travels up as a value and is turned into a message and the end of the job in
 //! one place ([`crate::runtime::fail`]), which adds the name of the routine and the PE.
 
-use crate::os::processes;
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
@@ -121,8 +120,8 @@ pub enum Cause {
     NoObject { arg: &'static str, addr: usize, bytes: usize, object: Option<(usize, usize)> },
     /// The operating system refused.
     Os { what: &'static str, error: i32 },
-    /// The system starts no further thread: what it is for.
-    Thread { what: &'static str, error: i32 },
+    /// The system starts no further thread: what it is for, and why.
+    Thread { what: &'static str, why: String },
     /// Start-up found something that it cannot work with.
     Startup(String),
     /// The network failed; says on the way to whom.
@@ -167,7 +166,7 @@ impl fmt::Display for Cause {
             ),
             Self::Requests { most } => write!(f, "{most} requests are outstanding, and there can be no more: end some"),
             Self::Os { what, error } => write!(f, "{what}: {}", std::io::Error::from_raw_os_error(*error)),
-            Self::Thread { what, error } => write!(f, "starting {what}: {}", processes::refused_code(*error)),
+            Self::Thread { what, why } => write!(f, "starting {what}: {why}"),
             Self::Startup(text) | Self::Network(text) | Self::Message(text) => f.write_str(text),
             Self::Lost { pe, how } => write!(f, "PE {pe} is lost ({how})"),
             Self::LostElsewhere { pe } => write!(f, "PE {pe} is lost, and its memory is not on this host"),

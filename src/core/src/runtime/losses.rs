@@ -4,7 +4,7 @@ use crate::base::{Cause, Fault};
 use crate::bootstrap::job::Job;
 use crate::memory::losses::Losses;
 use crate::memory::map::Peer;
-use crate::os::{thread, wait};
+use crate::os::{processes, thread, wait};
 use crate::team::World;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -42,5 +42,7 @@ pub(super) fn monitor(w: &'static World) -> Result<(), Fault> {
         }
     };
     let started = thread::spawn(c"pellucid-losses", run);
-    started.map(drop).map_err(|error| Fault::from(Cause::Thread { what: "a thread", error }))
+    started
+        .map(drop)
+        .map_err(|error| Fault::from(Cause::Thread { what: "a thread", why: processes::refused_code(error) }))
 }

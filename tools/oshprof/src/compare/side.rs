@@ -104,18 +104,22 @@ fn is_transfer(op: &str) -> bool {
     class_of(op).is_some_and(|class| matches!(class, Class::Put | Class::Get | Class::Amo | Class::Signal))
 }
 
-/// Sites at which PEs have other amounts in one run than in another.
+/// Sites at which PEs have other amounts in one run than in another. A site that a run does not have may have another
+/// name there, where lines are lost.
 fn dealt(runs: &[&Run]) -> BTreeSet<SiteKey> {
     let by_pe = |run: &Run| -> BTreeMap<(SiteKey, u32), Amount> {
         let cells = run.cells.iter().map(|((at, pe), cell)| ((run.keys[*at].clone(), *pe), cell.amount));
         cells.filter(|(_, amount)| *amount != Amount::default()).collect()
     };
     let Some((first, others)) = runs.split_first() else { return BTreeSet::new() };
-    let first = by_pe(first);
+    let of_first = by_pe(first);
     let mut dealt = BTreeSet::new();
-    for other in others.iter().map(|run| by_pe(run)) {
-        let differ = |key: &&(SiteKey, u32)| first.get(*key) != other.get(*key);
-        dealt.extend(first.keys().chain(other.keys()).filter(differ).map(|(key, _)| key.clone()));
+    for other in others {
+        let of_other = by_pe(other);
+        let differ = |key: &&(SiteKey, u32)| of_first.get(*key) != of_other.get(*key);
+        let differing = of_first.keys().chain(of_other.keys()).filter(differ).map(|(key, _)| key);
+        let in_both = |key: &&SiteKey| first.sites.contains_key(*key) && other.sites.contains_key(*key);
+        dealt.extend(differing.filter(in_both).cloned());
     }
     dealt
 }

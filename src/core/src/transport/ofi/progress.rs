@@ -9,7 +9,7 @@ use super::counters::Counter;
 use super::endpoint::{Endpoint, Guard};
 use super::liveness::HostLiveness;
 use crate::base::{Cause, Fault};
-use crate::os::{beside, cpu, thread, wait};
+use crate::os::{beside, cpu, processes, thread, wait};
 use libfabric_sys as fi;
 use std::os::fd::RawFd;
 use std::sync::Arc;
@@ -50,7 +50,9 @@ impl Thread {
         beside::serve();
         let id = thread::spawn(c"pellucid-ofi", run);
         let thread = id.map(|id| Self { id, is_joined: AtomicBool::new(false) });
-        thread.map_err(|error| Fault::from(Cause::Thread { what: "the progress thread", error }))
+        thread.map_err(|error| {
+            Fault::from(Cause::Thread { what: "the progress thread", why: processes::refused_code(error) })
+        })
     }
 
     /// Ends it at its next look at the state, and wakes it for that.
