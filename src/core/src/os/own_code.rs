@@ -3,11 +3,9 @@
 
 use super::elf::{self, Segment};
 use super::instruction;
+use std::arch::asm;
 use std::ops::Range;
 use std::sync::OnceLock;
-
-// The static libraries have their code in a section of this name (link_objects of ./x), whose ends the linker tells.
-std::arch::global_asm!(".weak __start_pellucid_text", ".weak __stop_pellucid_text");
 
 unsafe extern "C" {
     #[link_name = "__start_pellucid_text"]
@@ -16,8 +14,15 @@ unsafe extern "C" {
     static END: u8;
 }
 
-/// The section of the static library; empty elsewhere.
+/// The section of the static library; empty elsewhere. The static libraries have their code in a section of this name
+/// (link_objects of ./x), whose ends the linker tells.
+#[inline(never)]
 pub fn section() -> Range<usize> {
+    // SAFETY: no instruction. It lets the names be undefined, in the object file that this is said in: all that uses
+    // them is in this function.
+    unsafe {
+        asm!(".weak __start_pellucid_text", ".weak __stop_pellucid_text", options(nomem, nostack, preserves_flags));
+    }
     (&raw const BEGIN).addr()..(&raw const END).addr()
 }
 
