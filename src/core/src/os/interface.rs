@@ -20,30 +20,63 @@ impl fmt::Display for Silent {
     }
 }
 
-/// Interfaces other than the loopback that carry nothing now.
-#[cold]
-pub fn silent() -> Vec<Silent> {
-    let mut silent: Vec<Silent> = Vec::new();
+/// What `of` makes of the system's entries, of which an interface has one for each of its addresses, with their flags;
+/// nothing where there is no list.
+fn entries<R>(of: impl Fn(&libc::ifaddrs, i32) -> Option<R>) -> Vec<R> {
+    let mut all = Vec::new();
     let mut list = std::ptr::null_mut();
-    // SAFETY: on success the list is valid until it is freed, which is after its last use; names end with 0.
+    // SAFETY: on success the list is valid until it is freed, which is after its last use.
     unsafe {
         if libc::getifaddrs(&raw mut list) != 0 {
-            return silent;
+            return all;
         }
         let mut next = list;
         while let Some(entry) = next.as_ref() {
             next = entry.ifa_next;
-            let has = |flag: libc::c_int| entry.ifa_flags & flag as u32 != 0;
-            if has(libc::IFF_LOOPBACK) || has(libc::IFF_UP) && has(libc::IFF_RUNNING) {
-                continue;
-            }
-            let name = CStr::from_ptr(entry.ifa_name).to_string_lossy().into_owned();
-            // One with several addresses is there several times.
-            if silent.iter().all(|one| one.name != name) {
-                silent.push(Silent { name, is_up: has(libc::IFF_UP) });
-            }
+            all.extend(of(entry, entry.ifa_flags as i32));
         }
         libc::freeifaddrs(list);
+    }
+    all
+}
+
+fn name(entry: &libc::ifaddrs) -> String {
+    // SAFETY: names of the system's list end with 0.
+    unsafe { CStr::from_ptr(entry.ifa_name) }.to_string_lossy().into_owned()
+}
+
+/// The address of an entry that has one of the internet protocol.
+fn address(entry: &libc::ifaddrs) -> Option<IpAddr> {
+    // SAFETY: null, or an address of the system's list, which is as long as its family says.
+    unsafe {
+        match i32::from(entry.ifa_addr.as_ref()?.sa_family) {
+            libc::AF_INET => {
+                let address = entry.ifa_addr.cast::<libc::sockaddr_in>().read_unaligned();
+                Some(Ipv4Addr::from(u32::from_be(address.sin_addr.s_addr)).into())
+            }
+            libc::AF_INET6 => {
+                let address = entry.ifa_addr.cast::<libc::sockaddr_in6>().read_unaligned();
+                Some(Ipv6Addr::from(address.sin6_addr.s6_addr).into())
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Interfaces other than the loopback that carry nothing now.
+#[cold]
+pub fn silent() -> Vec<Silent> {
+    const CARRIES: i32 = libc::IFF_UP | libc::IFF_RUNNING;
+    let is_silent = |flags: i32| flags & libc::IFF_LOOPBACK == 0 && flags & CARRIES != CARRIES;
+    let all = entries(|entry, flags| {
+        is_silent(flags).then(|| Silent { name: name(entry), is_up: flags & libc::IFF_UP != 0 })
+    });
+    let mut silent: Vec<Silent> = Vec::new();
+    for one in all {
+        // One with several addresses is there several times.
+        if silent.iter().all(|other| other.name != one.name) {
+            silent.push(one);
+        }
     }
     silent
 }
@@ -51,35 +84,10 @@ pub fn silent() -> Vec<Silent> {
 /// Addresses of the interfaces that are up, with the names of these, those of the loopback last. Without those that
 /// mean something on their own link only.
 pub fn addresses() -> Vec<(String, IpAddr)> {
-    let mut addresses = Vec::new();
-    let mut list = std::ptr::null_mut();
-    // SAFETY: on success the list is valid until it is freed, which is after its last use; names end with 0, addresses
-    // are as long as their family says.
-    unsafe {
-        if libc::getifaddrs(&raw mut list) != 0 {
-            return addresses;
-        }
-        let mut next = list;
-        while let Some(entry) = next.as_ref() {
-            next = entry.ifa_next;
-            let is_up = entry.ifa_flags & libc::IFF_UP as u32 != 0;
-            let Some(address) = entry.ifa_addr.as_ref().filter(|_| is_up) else { continue };
-            let address: IpAddr = match i32::from(address.sa_family) {
-                libc::AF_INET => {
-                    let address = entry.ifa_addr.cast::<libc::sockaddr_in>().read_unaligned();
-                    Ipv4Addr::from(u32::from_be(address.sin_addr.s_addr)).into()
-                }
-                libc::AF_INET6 => {
-                    let address = entry.ifa_addr.cast::<libc::sockaddr_in6>().read_unaligned();
-                    Ipv6Addr::from(address.sin6_addr.s6_addr).into()
-                }
-                _ => continue,
-            };
-            addresses.push((CStr::from_ptr(entry.ifa_name).to_string_lossy().into_owned(), address));
-        }
-        libc::freeifaddrs(list);
-    }
-    addresses.retain(|(_, address)| !is_of_a_link(*address));
+    let mut addresses = entries(|entry, flags| {
+        let address = address(entry).filter(|_| flags & libc::IFF_UP != 0)?;
+        (!is_of_a_link(address)).then(|| (name(entry), address))
+    });
     addresses.sort_by_key(|(_, address)| (address.is_loopback(), address.is_ipv6()));
     addresses
 }
