@@ -226,9 +226,14 @@ impl Last {
 
 /// Keeps an error as the last one of this thread, until the next one or until it is cleared.
 fn keep(last: Last) {
-    let before = thread::get().last_error.replace(Box::into_raw(Box::new(last)).cast());
+    replace_last(Box::into_raw(Box::new(last)));
+}
+
+/// Ends the error that this thread keeps, in place of which it keeps this one; null: none.
+fn replace_last(last: *mut Last) {
+    let before = thread::get().last_error.replace(last.cast());
     if !before.is_null() {
-        // SAFETY: made here, by this thread; a handler that runs has a copy.
+        // SAFETY: made by `keep`, by this thread; a handler that runs has a copy.
         drop(unsafe { Box::from_raw(before.cast::<Last>()) });
     }
 }
@@ -288,11 +293,7 @@ pub fn last(error: *mut Error) -> Result<c_int, Fault> {
 /// # Errors
 /// None.
 pub fn clear() -> Result<(), Fault> {
-    let before = thread::get().last_error.replace(ptr::null_mut());
-    if !before.is_null() {
-        // SAFETY: made by `keep`, by this thread; a handler that runs has a copy.
-        drop(unsafe { Box::from_raw(before.cast::<Last>()) });
-    }
+    replace_last(ptr::null_mut());
     Ok(())
 }
 

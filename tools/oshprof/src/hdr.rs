@@ -42,8 +42,7 @@ pub fn log(profile: &Merged) -> String {
 /// The same counts.
 fn hdr(times: &histogram::Histogram) -> Histogram<u64> {
     let last = times.counts().last().map_or(0, |&(bucket, _)| bounds(usize::from(bucket)).1);
-    let bounds = (1, last.clamp(2, LONGEST));
-    let mut hdr = Histogram::new_with_bounds(bounds.0, bounds.1, 1).expect("bounds and digits are valid");
+    let mut hdr = Histogram::new_with_max(last.clamp(2, LONGEST), 1).expect("the bound and the digits are valid");
     for &(bucket, count) in times.counts() {
         hdr.saturating_record_n(middle(usize::from(bucket)), count);
     }
