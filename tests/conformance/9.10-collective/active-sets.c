@@ -53,7 +53,7 @@ static void moves_SIZE(void) {
         meet();
     }
     size_t mine = (size_t)(number * 5) % N;
-    shmem_collectSIZE(dest_SIZE, source_SIZE, mine, start, log_stride, size, fresh());
+    shmem_collectSIZE(dest_SIZE, mine > 0 ? source_SIZE : NULL, mine, start, log_stride, size, fresh());
     size_t at = 0;
     for (int pe = 0; pe < size; pe++)
         for (size_t k = 0; k < (size_t)(pe * 5) % N; k++, at++) CHECK(dest_SIZE[at] == VALUE(TYPE,

@@ -3,8 +3,8 @@
 //!
 //! A set that is the whole world uses the world team, unless several threads of a PE may be in calls. Any other meets
 //! in the caller's `pSync`, whose words are zero (`SHMEM_SYNC_VALUE`) between calls: word 0 on the set's first PE
-//! counts arrivals, word 1 on each PE lets it go, word 2 carries a size. A set with PEs on several hosts meets by
-//! messages.
+//! counts arrivals, word 1 on each PE lets it go, words 2 and 3 say how much each gives, and from where. A set with PEs
+//! on several hosts meets by messages.
 #![allow(unsafe_code)]
 
 use super::check::{Arg, check_matching, common_arguments, meeting, operation, place};
@@ -60,7 +60,7 @@ pub(super) struct Set<'w> {
     key: u64,
 }
 
-const PSYNC_BYTES: usize = 3 * 8;
+const PSYNC_BYTES: usize = 4 * 8;
 
 impl ActiveSet<'_> {
     fn size(&self) -> i32 {
@@ -335,6 +335,10 @@ pub fn collect(w: &World, active: ActiveSet<'_>, dest: *mut u8, source: *const u
         }
         return call.run(call.collect(dest, source, bytes));
     }
+    if bytes > 0 {
+        w.map.local("source", source, bytes)?;
+        set.word(3, set.me)?.store(place(&w.map, source), Ordering::Relaxed);
+    }
     set.word(2, set.me)?.store(bytes as u64, Ordering::Release);
     set.synchronize()?;
     let mut offset = 0usize;
@@ -345,12 +349,14 @@ pub fn collect(w: &World, active: ActiveSet<'_>, dest: *mut u8, source: *const u
         }
         let to = dest.wrapping_add(offset);
         w.map.local("dest", to, count)?;
+        let from = gather::block(&w.map, set.word(3, member)?.load(Ordering::Relaxed), count, set.world(member))?;
         // SAFETY: both were checked.
-        unsafe { copy(to, set.of("source", source, count, member)?, count) };
+        unsafe { copy(to, from, count) };
         offset += count;
     }
     set.synchronize()?;
     set.word(2, set.me)?.store(0, Ordering::Release);
+    set.word(3, set.me)?.store(0, Ordering::Release);
     Ok(())
 }
 

@@ -4,10 +4,11 @@
 use super::super::broadcast;
 use super::super::inter_host::object;
 use super::super::table::HOSTS_FCOLLECT;
+use super::block;
 use crate::base::Fault;
 use crate::inter_host::{BoxedSchedule, Buffer, By, Net, Object, gather};
 use crate::team::algorithm::Shape;
-use crate::team::check::check_overlap;
+use crate::team::check::{check_overlap, place};
 use crate::team::contribution::{HostCall, INLINE, Kind, signature};
 use crate::team::hierarchical::{Hierarchy, InterHostCall};
 use crate::team::{Team, World};
@@ -90,14 +91,15 @@ pub(in super::super) fn collect(
     let sizes = InterHostCall::begin(w, team, hierarchy, signature(Kind::Collect, 0))?;
     let (layout, local) = (&hierarchy.layout, &hierarchy.local);
     let local_call = HostCall::begin(w, local, signature(Kind::Collect, 0))?;
-    local_call.contribute(&[bytes as u64]);
+    local_call.contribute(&[bytes as u64, if bytes > 0 { place(&w.map, source) } else { 0 }]);
     let mut ends = Vec::new();
-    let mut counts = Vec::new();
+    let mut blocks = Vec::new();
     if sizes.leads() {
         for pe in 0..local.size {
-            counts.push(local_call.contributed_word(pe)? as usize);
+            let [count, place, ..] = HostCall::words(local_call.contribution(pe)?).0;
+            blocks.push((count as usize, place));
         }
-        let mine = counts.iter().fold(0usize, |sum, count| sum.saturating_add(*count));
+        let mine = blocks.iter().fold(0usize, |sum, (count, _)| sum.saturating_add(*count));
         let net = sizes.hosts()?;
         ends = net.run(self::ends(&net, mine))?;
         let total = ends.last().copied().unwrap_or(0);
@@ -105,9 +107,10 @@ pub(in super::super) fn collect(
             w.map.local("dest", dest, total)?;
         }
         let mut to = layout.host.checked_sub(1).map_or(0, |before| ends[before]);
-        for (pe, count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
+        for (pe, (count, place)) in blocks.into_iter().enumerate().filter(|(_, (count, _))| *count > 0) {
+            let from = block(&w.map, place, count, local.world(pe as i32))?;
             // SAFETY: this part of dest was checked; the member's source is mapped.
-            unsafe { copy(dest.wrapping_add(to), local_call.of("source", source, *count, pe as i32)?, *count) };
+            unsafe { copy(dest.wrapping_add(to), from, count) };
             to += count;
         }
     }

@@ -7,9 +7,10 @@ pub(super) mod inter_host;
 pub use flat::flat;
 
 use super::table::FCOLLECT;
-use crate::base::Fault;
+use crate::base::{Cause, Fault};
+use crate::memory::Map;
 use crate::team::algorithm::Shape;
-use crate::team::check::{Arg, check_matching, check_overlap, common_arguments, place};
+use crate::team::check::{Arg, address, check_matching, check_overlap, common_arguments, place};
 use crate::team::contribution::{HostCall, INLINE, Kind, signature};
 use crate::team::{Handle, World};
 use crate::transport::shm::copy::copy;
@@ -50,6 +51,16 @@ pub type Fcollect = fn(&FcollectCall<'_>) -> Result<(), Fault>;
 /// Bytes that fit into a slot beside the length.
 const SMALL: usize = INLINE - 8;
 
+/// The block of a PE of this host, whose source lies at this [`place`]: that of the caller, which may have no block,
+/// says nothing of it.
+pub(super) fn block(m: &Map, place: u64, bytes: usize, pe: i32) -> Result<*const u8, Fault> {
+    let here = address(m, place).ok_or_else(|| {
+        let text = format!("source of PE {pe} lies in a space that PE {} is no member of", m.me);
+        Fault::from(Cause::Message(text))
+    })?;
+    m.remote("source", here as *const u8, bytes, pe).map(<*mut u8>::cast_const)
+}
+
 /// As [`fcollect`], with a size that may differ between members and may be 0.
 pub fn collect(w: &World, team: Handle, dest: *mut u8, source: *const u8, bytes: usize) -> Result<i32, Fault> {
     w.map.ready()?;
@@ -65,7 +76,9 @@ pub fn collect(w: &World, team: Handle, dest: *mut u8, source: *const u8, bytes:
     }
     let call = HostCall::begin(w, team, signature(Kind::Collect, 0))?;
     let mut words = [bytes as u64, 0, 0, 0, 0, 0];
-    if bytes <= SMALL && bytes > 0 {
+    if bytes > SMALL {
+        words[1] = place(&w.map, source);
+    } else if bytes > 0 {
         // SAFETY: source was checked; the words have SMALL bytes behind the first.
         unsafe { copy(words.as_mut_ptr().add(1).cast(), source, bytes) };
     }
@@ -85,7 +98,7 @@ pub fn collect(w: &World, team: Handle, dest: *mut u8, source: *const u8, bytes:
             if count <= SMALL {
                 copy(to, theirs.0.as_ptr().add(1).cast(), count);
             } else {
-                copy(to, call.of("source", source, count, pe)?, count);
+                copy(to, block(&w.map, theirs.0[1], count, team.world(pe))?, count);
             }
         }
         offset += count;

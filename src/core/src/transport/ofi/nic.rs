@@ -147,11 +147,11 @@ unsafe fn post(
     let (operand, compare, mut result) = (part(0), part(1), part(2));
     let (mut one, mut two, mut three) = (buffer.descriptor, buffer.descriptor, buffer.descriptor);
     let rma = fi::fi_rma_ioc { addr: there, count: 1, key };
-    let reads = atomic.op == AmoOp::Fetch;
+    // Where only a value is read, too: some providers take its size from here.
     let message = fi::fi_msg_atomic {
-        msg_iov: if reads { ptr::null() } else { &raw const operand },
+        msg_iov: &raw const operand,
         desc: &raw mut one,
-        iov_count: usize::from(!reads),
+        iov_count: 1,
         addr: address,
         rma_iov: &raw const rma,
         rma_iov_count: 1,
