@@ -42,6 +42,9 @@ const VERY_PATIENT: [&str; 3] = ["9.02-thread/collectives", "9.07-amo/generic", 
 const BESIDE: [&str; 4] =
     ["9.07-amo/concurrent", "9.10-collective/random", "extensions/collectives", "extensions/transfers"];
 
+/// What has to be right where the provider makes the atomics.
+const NIC: [&str; 3] = ["9.07-amo/arithmetic", "9.07-amo/bitwise", "9.08-signal/signal"];
+
 /// Another libfabric or provider.
 struct Way {
     name: &'static str,
@@ -71,6 +74,13 @@ fn main() -> ExitCode {
         if let Some(hosts) = hosts.clone() {
             let name = format!("two hosts/{}", program.name);
             trials.push(Trial::test(name, move || on_two(&program, &hosts).map_err(Into::into)));
+        }
+    }
+    for provider in ["tcp;ofi_rxm", "sockets"] {
+        let wanted = |program: &Program| NIC.contains(&program.name.as_str());
+        for program in program::conformance().into_iter().filter(wanted) {
+            let title = format!("atomics of {provider}/{}", program.name);
+            trials.push(Trial::test(title, move || provider_atomics(&program, provider).map_err(Into::into)));
         }
     }
     trials.push(Trial::test("signals are the program's", || signals().map_err(Into::into)));
@@ -112,6 +122,23 @@ fn signals() -> Result<(), String> {
     let binary = Build::program("network/signals.c").options(["-D_GNU_SOURCE"]).try_build()?;
     let outcome = Job::oshrun(2).arg(binary).env("SHMEM_TRANSPORT", "ofi").run();
     if outcome.code() == 0 { Ok(()) } else { Err(outcome.describe()) }
+}
+
+/// Atomic operations that the provider makes: they are right, or it has none.
+fn provider_atomics(program: &Program, provider: &str) -> Result<(), String> {
+    let environment = [
+        ("SHMEM_TRANSPORT", "ofi"),
+        ("SHMEM_ATOMICS", "nic"),
+        ("SHMEM_OFI_PROVIDER", provider),
+        ("TEST_HOST_PES", "1"),
+    ];
+    let job = program.job(&program.build()?, program.pes_near(2), &[]);
+    let outcome = environment.iter().fold(job, |job, (name, value)| job.env(name, value)).run();
+    if ["has no atomic", "is not there"].iter().any(|words| outcome.stderr.contains(words)) {
+        println!("skipped: there is no provider {provider} with atomics");
+        return Ok(());
+    }
+    program.check(&outcome)
 }
 
 fn fence() -> Result<(), String> {
