@@ -2,7 +2,7 @@
 //!
 //! Of such calls samples are timed, which stand for the others; a sample that has lost its core meanwhile stands for
 //! calls that have not. What samples may claim is the time that has passed, and where other programs have the cores
-//! most of that is nobody's work.
+//! most of that is nobody's work. Nor do they take more than a PE of one thread had left beside its other calls.
 
 use std::borrow::Cow;
 
@@ -19,10 +19,16 @@ fn is_on_core(r: &Routine) -> bool {
 /// What the times of these calls have to be multiplied by; 1 where that is not known. Of a PE that runs it is not known
 /// for how long it has been on cores until now.
 fn factor(pe: &Pe) -> f64 {
+    let sum = |of: fn(&Routine) -> u64| pe.routines.iter().map(of).fold(0, u64::saturating_add);
+    let short = sum(|r| if is_on_core(r) { r.total_ns } else { 0 });
     let usage = &pe.tables.system.usage;
     let on_core = usage.user_ns.saturating_add(usage.system_ns);
-    let short = pe.routines.iter().filter(|r| is_on_core(r)).map(|r| r.total_ns).fold(0, u64::saturating_add);
-    if pe.finalize_ns == 0 || on_core == 0 || short <= on_core { 1.0 } else { on_core as f64 / short as f64 }
+    // Calls of several threads overlap.
+    let others = sum(|r| if r.class.is_library_time() && !is_on_core(r) { r.spent_ns() } else { 0 });
+    let left = if pe.threads == 1 { pe.main_ns().saturating_sub(others) } else { 0 };
+    // 0: not known.
+    let most = [on_core, left].into_iter().filter(|ns| *ns != 0).min().unwrap_or(u64::MAX);
+    if pe.finalize_ns == 0 || short <= most { 1.0 } else { most as f64 / short as f64 }
 }
 
 /// A PE whose short calls together take no more than it was on cores for: the rest of their estimates is what samples
@@ -48,6 +54,7 @@ pub(crate) fn within_cpu_time(pe: Cow<'_, Pe>) -> Cow<'_, Pe> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Progress;
     use crate::op::Class;
     use crate::tables::Site;
 
@@ -65,7 +72,8 @@ mod tests {
             routine("shmem_barrier_all", Class::Barrier, true),
             routine("shmem_putmem", Class::Put, false),
         ];
-        let mut pe = Pe { finalize_ns: 1_000_000_000, routines, ..Pe::default() };
+        let (finalize_ns, progress) = (1_000_000_000, Progress::Finalized);
+        let mut pe = Pe { finalize_ns, progress, threads: 1, routines, ..Pe::default() };
         (pe.tables.system.usage.user_ns, pe.tables.system.usage.system_ns) = (70_000_000, 30_000_000);
         let site = |ns| Site { routine: "shmem_long_p".into(), calls: 500, total_ns: Some(ns), ..Site::default() };
         pe.tables.sites = vec![site(150_000_000), site(50_000_000)];
@@ -82,6 +90,17 @@ mod tests {
         let sites = pe.tables.sites.iter().map(|site| site.total_ns.map(|ns| ns / 100_000));
         assert_eq!(sites.collect::<Vec<_>>(), [Some(375), Some(125)]);
         assert_eq!(within_cpu_time(Cow::Borrowed(&pe)), Cow::Borrowed(&*pe), "once is enough");
+    }
+
+    #[test]
+    fn nor_longer_than_a_thread_had_beside_its_other_calls() {
+        let mut pe = starved();
+        pe.finalize_ns = 600_000_000;
+        pe.tables.system.usage.user_ns = 570_000_000;
+        assert_eq!(*within_cpu_time(Cow::Borrowed(&Pe { threads: 2, ..pe.clone() })), Pe { threads: 2, ..pe.clone() });
+        let pe = within_cpu_time(Cow::Owned(pe));
+        let ms: Vec<u64> = pe.routines.iter().map(|r| r.total_ns / 1_000_000).collect();
+        assert_eq!(ms, [100, 100, 200, 200]);
     }
 
     #[test]
