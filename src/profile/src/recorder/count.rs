@@ -176,17 +176,21 @@ fn begin<const WITH_SITES: bool>(
     (peer, addr, bytes): (i32, usize, usize),
     class: usize,
 ) -> Option<Option<&'static Flow>> {
+    // The first of a batch that is timed notes when.
+    let is_first = op.traits() & NONBLOCKING != 0 && nbi::begins_timed(&slot.tables.nbi);
     if !WITH_SITES {
-        if !comes_nearer(slot, op) {
+        if is_first || !comes_nearer(slot, op) {
             return None;
+        }
+        // They are followed to their completion in profiles that have call sites.
+        if op.traits() & NONBLOCKING != 0 && nbi::is_followed(&slot.tables.nbi) {
+            nbi::issue_more(&slot.tables.nbi);
         }
         if op.traits() & QUERIES == 0 {
             show(slot, op, peer);
         }
         return Some(None);
     }
-    // The first of a batch that is timed notes when.
-    let is_first = op.traits() & NONBLOCKING != 0 && nbi::begins_timed(&slot.tables.nbi);
     if is_first || trace::takes_all() {
         return None;
     }

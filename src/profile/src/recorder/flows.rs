@@ -85,7 +85,7 @@ pub(super) fn release(slot: &Slot, op: impl Operation, place: usize, (to, addr, 
 #[inline(always)]
 pub(super) fn count(slot: &Slot, flow: &Flow, op: impl Operation, bytes: usize) {
     if op.traits() & NONBLOCKING != 0 {
-        issue_more(&slot.tables.nbi, bytes);
+        issue_more(&slot.tables.nbi);
     }
     bump(&flow.calls, 1);
     // Of transfers also where there are none: to look takes as long.

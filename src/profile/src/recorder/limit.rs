@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use super::{claim, consumers, release, sites};
 use crate::arm::{self, ARM, SITE};
 use crate::clock;
-use crate::op::{self, COMPLETES, COUNT, NONBLOCKING, QUERIES, STORES, Timing, traits};
+use crate::op::{self, COUNT, QUERIES, STORES, Timing, traits};
 use crate::segment::layout::{RegionHead, Slot};
 use crate::segment::tables::ops_in;
 
@@ -67,13 +67,9 @@ pub(super) fn look(slot: &Slot, op: u16, now: u64) {
     }
 }
 
-/// Not what begins or completes operations: more than sites and peers hangs on each call. Nor where calls do not come
-/// from entries that count by site, so that nothing would be saved.
+/// Not where calls do not come from entries that count by site, so that nothing would be saved.
 fn may_be_sampled(op: u16) -> bool {
-    usize::from(op) < COUNT
-        && traits(op) & (NONBLOCKING | COMPLETES) == 0
-        && arm::flag(&ARM, op) == SITE
-        && !consumers::any()
+    usize::from(op) < COUNT && arm::flag(&ARM, op) == SITE && !consumers::any()
 }
 
 fn costs_too_much(slot: &Slot, op: u16, now: u64, head: &RegionHead) -> bool {

@@ -1,13 +1,15 @@
 //! Recording nonblocking operations, from issue to completion.
+#![allow(unsafe_code)]
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::hot::{self, bump};
 use super::{cold, tls};
+use crate::arm;
 use crate::clock;
 use crate::op::{TOGETHER, traits};
 use crate::segment::layout::Slot;
-use crate::segment::tables::Nbi;
+use crate::segment::tables::{BEGINS_TIMED, FOLLOWED, NOT_FOLLOWED, Nbi};
 
 /// Since when the process has been recording: of what was issued before, the completion may not have been seen.
 static RECORDING_SINCE: AtomicU64 = AtomicU64::new(0);
@@ -29,26 +31,68 @@ const LONG_NS: u64 = 4000;
 
 /// A nonblocking operation is issued.
 #[inline(always)]
-pub(super) fn issue(slot: &Slot, bytes: usize) {
+pub(super) fn issue(slot: &Slot) {
     let nbi = &slot.tables.nbi;
-    if begins_timed(nbi) {
+    if begins_timed(nbi) || arm::counts_only() && open(nbi) == 0 && nbi.skip.load(Relaxed) == 0 {
+        nbi.next.store(if arm::counts_only() { NOT_FOLLOWED } else { FOLLOWED }, Relaxed);
         slot.head.nbi_since.store(hot::ticks(&slot.head), Relaxed);
     }
-    issue_more(nbi, bytes);
+    issue_more(nbi);
+}
+
+/// Says whether the batch that begins next is to be timed. Where short calls are only counted, none of them begins one.
+#[inline(always)]
+fn begin_next(nbi: &Nbi, skip: u64) {
+    nbi.skip.store(skip, Relaxed);
+    let next = match skip {
+        _ if arm::counts_only() => NOT_FOLLOWED,
+        0 => BEGINS_TIMED,
+        _ => FOLLOWED,
+    };
+    nbi.next.store(next, Relaxed);
+}
+
+/// A nonblocking operation is issued that is only counted.
+pub(super) fn issue_unseen(slot: &Slot) {
+    slot.tables.nbi.next.store(NOT_FOLLOWED, Relaxed);
+}
+
+/// Operations of the open batch.
+#[inline(always)]
+fn open(nbi: &Nbi) -> u64 {
+    nbi.issued.load(Relaxed).wrapping_sub(nbi.closed.load(Relaxed))
+}
+
+/// What is under way will be complete when nobody sees it.
+fn forget(nbi: &Nbi) {
+    bump(&nbi.unseen, open(nbi));
+    nbi.closed.store(nbi.issued.load(Relaxed), Relaxed);
+    begin_next(nbi, nbi.skip.load(Relaxed));
 }
 
 /// Whether the next operation is the first of a batch that is to be timed.
 #[inline(always)]
 pub(super) fn begins_timed(nbi: &Nbi) -> bool {
-    nbi.open.load(Relaxed) | nbi.skip.load(Relaxed) == 0
+    next(nbi) == BEGINS_TIMED
+}
+
+/// Whether the next operation is followed to its completion.
+#[inline(always)]
+pub(super) fn is_followed(nbi: &Nbi) -> bool {
+    next(nbi) != NOT_FOLLOWED
+}
+
+#[inline(always)]
+fn next(nbi: &Nbi) -> u64 {
+    // SAFETY: only this thread writes it. Only where words are not atomic do compilers compare with them where they
+    // are, which takes no register.
+    unsafe { *nbi.next.as_ptr() }
 }
 
 /// As [`issue`], where it is not the first of a batch that is timed.
 #[inline(always)]
-pub(super) fn issue_more(nbi: &Nbi, bytes: usize) {
-    bump(&nbi.open, 1);
+pub(super) fn issue_more(nbi: &Nbi) {
     bump(&nbi.issued, 1);
-    bump(&nbi.bytes, bytes as u64);
 }
 
 /// A completing call ends the batch that is open, unless it is timed. Returns whether one that is timed is open: the
@@ -56,13 +100,13 @@ pub(super) fn issue_more(nbi: &Nbi, bytes: usize) {
 #[inline(always)]
 pub(super) fn end_unless_timed(slot: &Slot) -> bool {
     let nbi = &slot.tables.nbi;
-    if nbi.open.load(Relaxed) == 0 {
+    if open(nbi) == 0 {
         return false;
     }
     let is_timed = slot.head.nbi_since.load(Relaxed) != 0;
     if !is_timed {
         end(nbi);
-        nbi.skip.store(nbi.skip.load(Relaxed).saturating_sub(1), Relaxed);
+        begin_next(nbi, nbi.skip.load(Relaxed).saturating_sub(1));
         bump(&nbi.skipped, 1);
     }
     is_timed
@@ -72,13 +116,12 @@ pub(super) fn end_unless_timed(slot: &Slot) -> bool {
 #[inline(always)]
 fn end(nbi: &Nbi) {
     bump(&nbi.batches, 1);
-    bump(&nbi.completed, nbi.open.load(Relaxed));
-    nbi.open.store(0, Relaxed);
+    nbi.closed.store(nbi.issued.load(Relaxed), Relaxed);
 }
 
 /// A thread begins, which has issued nothing.
 pub(super) fn begin(slot: &Slot) {
-    slot.tables.nbi.open.store(0, Relaxed);
+    forget(&slot.tables.nbi);
     slot.head.nbi_since.store(0, Relaxed);
 }
 
@@ -116,7 +159,7 @@ fn complete_batch(slot: &Slot, op: u16, begun: u64, end_ticks: u64) {
     let (nbi, since) = (&slot.tables.nbi, slot.head.nbi_since.load(Relaxed));
     slot.head.nbi_since.store(0, Relaxed);
     if since < RECORDING_SINCE.load(Relaxed) {
-        return nbi.open.store(0, Relaxed);
+        return forget(nbi);
     }
     end(nbi);
     let ticks = now.saturating_sub(since);
@@ -132,5 +175,5 @@ fn complete_batch(slot: &Slot, op: u16, begun: u64, end_ticks: u64) {
     nbi.skipped.store(0, Relaxed);
     let is_long = clock::scale_ns(ticks, slot.head.clock_mult.load(Relaxed)) >= LONG_NS;
     let skip = if is_long || nbi.batches.load(Relaxed) < ALL_TIMED { 0 } else { cold::draw(slot, 2 * MEAN_GAP - 1) };
-    nbi.skip.store(skip, Relaxed);
+    begin_next(nbi, skip);
 }

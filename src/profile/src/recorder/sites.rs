@@ -24,6 +24,9 @@ pub(super) fn note_short(
     is_sampled: bool,
 ) -> u32 {
     if arm::counts_only() {
+        if op.traits() & NONBLOCKING != 0 {
+            nbi::issue_unseen(slot);
+        }
         return SITE_OVERFLOW as u32;
     }
     if is_sampled && arm::samples_sites(op.id()) {
@@ -42,6 +45,9 @@ fn note_uncounted<O: Operation>(slot: &Slot, op: O, (peer, addr, bytes): (i32, u
     let key = key(tls::site(), op.id(), slot.head.region_key.load(Relaxed));
     if op.traits() & TRANSFER != 0 && peer >= 0 && is_release(op, bytes) {
         release::note(slot, peer, addr, key);
+    }
+    if op.traits() & NONBLOCKING != 0 {
+        nbi::issue(slot);
     }
     site_row(slot, key) as u32
 }
@@ -87,7 +93,7 @@ pub(super) fn note(slot: &Slot, op: impl Operation, peer: i32, addr: usize, byte
         }
     }
     if traits & NONBLOCKING != 0 {
-        nbi::issue(slot, bytes);
+        nbi::issue(slot);
     }
     at as u32
 }

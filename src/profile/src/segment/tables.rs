@@ -52,10 +52,8 @@ pub struct RegionTime {
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct Nbi {
-    /// Operations issued.
+    /// Operations issued; their bytes are those of their routines.
     pub issued: AtomicU64,
-    /// Their bytes.
-    pub bytes: AtomicU64,
     /// Batches completed.
     pub batches: AtomicU64,
     /// From the first issue to the return of the completing call, over batches, in ticks. Each that is timed stands for
@@ -65,17 +63,26 @@ pub struct Nbi {
     pub blocked_ticks: AtomicU64,
     /// Longest batch of those that are timed.
     pub max_ticks: AtomicU64,
-    /// Operations of completed batches.
-    pub completed: AtomicU64,
-    /// Operations of the open batch.
-    pub open: AtomicU64,
+    /// Of those issued, how many are of no batch that is open.
+    pub closed: AtomicU64,
+    /// The part of them whose completion nobody has seen.
+    pub unseen: AtomicU64,
     /// The part of [`Self::blocked_ticks`] in barriers, where others are waited for, too.
     pub met_ticks: AtomicU64,
+    /// What becomes of the next operation: [`NOT_FOLLOWED`], [`BEGINS_TIMED`] or [`FOLLOWED`].
+    pub next: AtomicU64,
     /// Batches until the next one that is timed.
     pub skip: AtomicU64,
     /// Batches since the last one that was timed.
     pub skipped: AtomicU64,
 }
+
+/// Of nonblocking operations that are short, only calls and bytes are counted.
+pub const NOT_FOLLOWED: u64 = 0;
+/// The next nonblocking operation is the first of a batch that is timed.
+pub const BEGINS_TIMED: u64 = 1;
+/// The next nonblocking operation is one of a batch.
+pub const FOLLOWED: u64 = 2;
 
 /// Requests that routines began and the program has ended, by routine.
 #[derive(Debug)]

@@ -29,7 +29,7 @@ use self::tables::SeenMeetings;
 use self::threads::Threads;
 use self::unfinished::Unfinished;
 use crate::model::{End, Job, LIBRARY, LastOp, Pe, Profile, Progress, Routine, SizeCount};
-use crate::op::{self, Class, TIMED_IF_WAITS, Timing};
+use crate::op::{self, Class, NONBLOCKING, TIMED_IF_WAITS, Timing};
 use crate::segment::layout::{
     Cell, NOT_COUNTED, PE_ABSENT, PE_FINALIZED, PE_INITIALIZED, ROW_NONE, ROW_OVERFLOW, Region, Row, SLOTS,
     STATE_INSIDE, Slot, state_of,
@@ -239,6 +239,10 @@ fn add_slots(segment: &Segment, region: &Region, pe: &mut Pe, depth: Depth<'_>) 
         threads.note(&mut pe.tables.system);
         sampled::peers_add_up(&mut pe.tables.peers, &by_op);
         pe.tables.sites = sites::take(segment, &flows, (overhead_ns, pe.end_ns), &by_op);
+    }
+    if pe.tables.nbi.issued > 0 {
+        let bytes = by_op.iter().filter(|(op, _)| op::traits(**op) & NONBLOCKING != 0).map(|(_, r)| r.all_bytes());
+        pe.tables.nbi.bytes = bytes.fold(0, u64::saturating_add);
     }
     pe.routines = by_op.into_values().collect();
 }

@@ -343,9 +343,8 @@ fn nbi(segment: &Segment, slot: &Slot, sum: &mut Nbi) {
     let row = &slot.tables.nbi;
     let ns = |word: &AtomicU64| segment.scale().ns(get(word));
     sum.issued += get(&row.issued);
-    sum.bytes += get(&row.bytes);
     sum.batches += get(&row.batches);
-    sum.completed += get(&row.completed);
+    sum.completed += get(&row.closed).saturating_sub(get(&row.unseen));
     sum.ns += ns(&row.ticks);
     sum.blocked_ns += ns(&row.blocked_ticks);
     sum.max_ns = sum.max_ns.max(ns(&row.max_ticks));
