@@ -293,3 +293,13 @@ fn hang_sees_a_client_that_polls_whenever_it_looks() {
     }
     end(job);
 }
+
+#[test]
+fn a_memory_checker_finds_nothing_in_a_client() {
+    if system::find(&["valgrind"]).is_none() {
+        return println!("no valgrind here: not tested");
+    }
+    let valgrind = ["--heap", "8m", "valgrind", "-q", "--error-exitcode=99"];
+    let outcome = Job::oshrun(2).args(valgrind).arg(build("makes_team")).limit(120).run().expect_code(0);
+    assert!(!outcome.stderr.contains("points to unaddressable"), "{}", outcome.describe());
+}
