@@ -7,15 +7,15 @@
 #![allow(unsafe_code)]
 
 use super::objects::{self, DT_NEEDED, Object};
-use super::{Tool, exports, functions, load, lookup, relocate};
+use super::{Tool, copies, exports, functions, load, lookup, relocate};
 use crate::entry;
 use crate::generated::addresses::BOUND;
 use crate::tool::is_own;
 
 /// Those tools, in the order of loading.
 pub fn all() -> Vec<Tool> {
-    // As good as always there are none.
-    if BOUND.iter().all(|bound| is_own(bound.0)) || !load::has_loader() {
+    // As good as always there are none. Those of another copy's program are that one's.
+    if BOUND.iter().all(|bound| is_own(bound.0)) || !load::has_loader() || copies::in_front().is_some() {
         return Vec::new();
     }
     let objects = objects::all();

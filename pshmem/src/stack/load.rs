@@ -11,7 +11,7 @@ use pellucid_core::os::library;
 
 use super::guard::{self, Loading};
 use super::objects::{self, Object};
-use super::{Tool, functions, lookup};
+use super::{Tool, copies, functions, lookup};
 
 const TOOLS: &str = "SHMEM_TOOLS";
 /// Says that a copy of this library has loaded the tools of this process: a tool may bring another one.
@@ -77,7 +77,7 @@ pub fn all(argv: *const *const c_char, envp: *const *const c_char) -> Vec<Tool> 
     // A value that is neither is refused at the initialization.
     let optional = env::tools_optional().unwrap_or(false);
     let execution = this_execution();
-    if std::env::var_os(DONE).is_some_and(|done| done == *execution) {
+    if std::env::var_os(DONE).is_some_and(|done| done == *execution) || copies::in_front().is_some() {
         return Vec::new();
     }
     if !has_loader() {

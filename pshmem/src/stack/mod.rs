@@ -14,6 +14,7 @@
 #![allow(unsafe_code)]
 
 mod adopt;
+pub mod copies;
 mod exports;
 mod guard;
 mod load;

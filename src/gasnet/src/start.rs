@@ -201,26 +201,10 @@ fn bases_and_hosts(routine: &'static str, team: &'static Team) -> (Option<Vec<us
     (differ.then_some(bases), hosts::number(&identities))
 }
 
-/// This library holds OpenSHMEM, too. A libsma of Pellucid's in front of it would be another job. It is known by a name
-/// that no other library has: clients may have `shmem_` routines of their own, and be called `libsma`.
+/// This library holds OpenSHMEM, too. A libsma of Pellucid's in front of it would be another job.
 fn check_alone(routine: &'static str) {
-    // SAFETY: a name of the program's, and an address of code.
-    let other = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"pellucid_fortran_my_pe".as_ptr()) };
-    let object = |address: *const c_void| {
-        // SAFETY: zeroes are a value of it; the address is one of code.
-        let (info, found) = unsafe {
-            let mut info: libc::Dl_info = std::mem::zeroed();
-            let found = libc::dladdr(address, &raw mut info) != 0;
-            (info, found)
-        };
-        found.then_some((info.dli_fbase as usize, info.dli_fname))
-    };
-    let (Some((base, name)), Some((mine, _))) = (object(other), object(begin as *const c_void)) else { return };
-    if other.is_null() || base == mine || name.is_null() {
-        return;
-    }
-    // SAFETY: a string of the loader's.
-    let name = unsafe { std::ffi::CStr::from_ptr(name) }.to_string_lossy();
+    let Some(other) = sma::stack::copies::in_front() else { return };
+    let name = other.name().map_or("the program".into(), std::ffi::CStr::to_string_lossy);
     refuse(
         routine,
         format!(
