@@ -295,6 +295,15 @@ fn hang_sees_a_client_that_polls_whenever_it_looks() {
 }
 
 #[test]
+fn the_wait_for_a_teams_members_is_no_computing() {
+    let report = Report::read(&run_of(build("makes_team"), 2, "--profile-dir", "makes-team"), true);
+    assert_eq!(report.routine("gex_TM_Create").0, 2);
+    let time = report.field("gex_TM_Create", "time_ns").expect("its time");
+    let total = time["total"].as_u64().expect("nanoseconds");
+    assert!(total > 100_000_000, "{time}");
+}
+
+#[test]
 fn a_memory_checker_finds_nothing_in_a_client() {
     if system::find(&["valgrind"]).is_none() {
         return println!("no valgrind here: not tested");

@@ -112,6 +112,7 @@ rows! {
     OLD_COLL "gasnet_coll" Wait Timed 0;
     REQUEST_TRIES "gex_AM_Request_tries" Test Sampled 0;
     HSL_WITHIN "gex_HSL_Lock_in_handler" Handler Timed 0;
+    TM_CREATE "gex_TM_Create" Team Timed 0;
 }
 
 /// All atomics may store, since one routine is for all of them.
