@@ -295,6 +295,38 @@ fn hang_sees_a_client_that_polls_whenever_it_looks() {
 }
 
 #[test]
+fn hang_names_the_call_and_whom_it_waits_for() {
+    for (how, routine) in [
+        ("events", "gex_Event_Wait"),
+        ("gather", "gasnet_coll"),
+        ("named", "gasnet_barrier_wait"),
+        ("attach", "gex_Segment_Attach"),
+        ("publish", "gex_EP_PublishBoundSegment"),
+        ("split", "gex_TM_Split"),
+        ("create", "gex_TM_Create"),
+    ] {
+        let (wait, place) =
+            (format!(" in {routine} for PE 1 in a collective\n"), format!(" in {routine} (a collective, PE 1)"));
+        hang_in(how, &[&wait, &place]);
+    }
+    // Whatever was asked of somebody else before.
+    for (how, routine, place) in [("put", "gex_RMA_PutBlocking", "to"), ("get", "gex_RMA_GetBlocking", "from")] {
+        let (wait, place) =
+            (format!("waits in {routine} for what is under way to PE 1\n"), format!("in {routine} ({place} PE 1, "));
+        hang_in(how, &[&wait, &place]);
+    }
+}
+
+/// A job of `meets`, with its profile and without, of which `oshprof hang` says all of these.
+fn hang_in(how: &str, parts: &[&str]) {
+    for profile in ["1", "0"] {
+        let job = Job::oshrun(3).env("SHMEM_PROFILE", profile).arg(build("meets")).arg(how).limit(60).start();
+        hang_with(&job, parts);
+        end(job);
+    }
+}
+
+#[test]
 fn the_wait_for_a_teams_members_is_no_computing() {
     let report = Report::read(&run_of(build("makes_team"), 2, "--profile-dir", "makes-team"), true);
     assert_eq!(report.routine("gex_TM_Create").0, 2);
