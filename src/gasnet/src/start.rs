@@ -10,6 +10,7 @@ use crate::{coll, hosts};
 use pellucid_core::base::env;
 use pellucid_core::memory::allocator::Allocator;
 use pellucid_core::memory::heap;
+use pellucid_core::os::mmap;
 use pellucid_core::{collectives, runtime};
 use std::ffi::{CString, c_int, c_void};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
@@ -99,7 +100,10 @@ fn books(client: &Client) -> MutexGuard<'_, Allocator> {
 /// Memory for a segment: page-aligned, at least as many bytes. Null where there is no room.
 pub fn allocate(bytes: usize) -> *mut u8 {
     let client = client();
-    books(client).allocate(bytes, PAGE).map_or(std::ptr::null_mut(), |at| (client.heap.base + at) as *mut u8)
+    let Some(at) = books(client).allocate(bytes, PAGE) else { return std::ptr::null_mut() };
+    let start = client.heap.base + at;
+    mmap::dump(start, bytes, true);
+    start as *mut u8
 }
 
 /// Gives memory of [`allocate`] back.
@@ -183,6 +187,8 @@ fn segment_heap(routine: &'static str, most: Option<u64>) -> SegmentHeap {
             "the symmetric heap has no room for a segment: SHMEM_SYMMETRIC_SIZE or GASNET_MAX_SEGSIZE has to be larger",
         )
     }
+    // Core files have the segments that are made of it.
+    mmap::dump(base as usize, bytes, false);
     let books = Mutex::new(Allocator::new(bytes - HEAD));
     SegmentHeap { base: base as usize + HEAD, books }
 }
