@@ -435,6 +435,23 @@ fn a_static_program_says_what_to_do() {
 }
 
 #[test]
+fn what_a_tool_loads_itself_is_a_part_of_it() {
+    let (loads, loaded) = (tool("loads", "loads.c", &[]), tool("loaded", "loaded.c", &[]));
+    let (app, plugin) = (app(), format!("PLUGIN={}", loaded.display()));
+    let preload = format!("LD_PRELOAD={}", loads.display());
+    for (name, options, tools) in [
+        ("loads-in-row", &["-x", &plugin][..], &[&*loads][..]),
+        ("loads-preloaded", &["-x", &plugin, "-x", &preload], &[]),
+    ] {
+        let outcome = run(name, &app, options, tools);
+        for pe in 0..PES {
+            let line = format!("loads on {pe}: p 20 my_pe 1\n");
+            assert!(outcome.stdout.contains(&line), "expected {line}{}", outcome.describe());
+        }
+    }
+}
+
+#[test]
 fn a_tool_that_is_there_already_is_refused() {
     let both = tool("few-both", "few.c", &[]);
     let preload = format!("LD_PRELOAD={}", both.display());

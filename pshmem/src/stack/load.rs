@@ -20,6 +20,9 @@ const DONE: &str = "PELLUCID_TOOLS_LOADED";
 /// The C library's `dlsym`, for those who have to jump to it.
 pub static DLSYM: AtomicPtr<()> = AtomicPtr::new(std::ptr::null_mut());
 
+/// The C library's `dlopen`, alike.
+pub static DLOPEN: AtomicPtr<()> = AtomicPtr::new(std::ptr::null_mut());
+
 /// Whether the process can load anything: a static executable cannot.
 pub fn has_loader() -> bool {
     // A static executable has its own dynamic section, or none, and the kernel's page.
@@ -33,9 +36,11 @@ pub fn opened(name: &CStr) -> Option<usize> {
     (handle != 0).then_some(handle)
 }
 
-/// Makes `dlsym` known to those who jump to it.
+/// Makes `dlsym` and `dlopen` known to those who jump to them.
 pub fn prepare() {
-    DLSYM.store(symbol(libc::RTLD_DEFAULT as usize, "dlsym") as *mut (), Relaxed);
+    for (function, name) in [(&DLSYM, "dlsym"), (&DLOPEN, "dlopen")] {
+        function.store(symbol(libc::RTLD_DEFAULT as usize, name) as *mut (), Relaxed);
+    }
 }
 
 /// Address of a symbol as `dlsym` finds it in a loaded object and its dependencies; 0 where there is none.
