@@ -76,6 +76,9 @@ fn calls_and_handlers_are_counted() {
     for routine in ["gex_Client_Init", "gex_Segment_Attach"] {
         assert_eq!(report.routine(routine).0, pes, "{routine}");
     }
+    // What the client's own initialization calls is no call of the program.
+    let names = report.names();
+    assert!(!names.iter().any(|name| name.starts_with("shmem_init")), "{names:?}");
     assert!(report.routine("GASNET_BLOCKUNTIL").0 <= pes);
     let handler = report.field("gex_AM_handler_200", "time_ns").expect("the handler's time");
     assert!(handler["total"].as_u64().is_some_and(|ns| ns > 0), "{handler}");

@@ -12,7 +12,7 @@ use pellucid_core::memory::allocator::Allocator;
 use pellucid_core::memory::heap;
 use pellucid_core::os::mmap;
 use pellucid_core::{collectives, runtime};
-use std::ffi::{CString, c_int, c_void};
+use std::ffi::{CString, c_void};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -139,8 +139,7 @@ pub fn begin(routine: &'static str, name: CString, flags: Flags, mode: Mode) -> 
         Mode::Parsync => 2,
         Mode::Par => 3,
     };
-    let mut provided: c_int = 0;
-    need(routine, sma::init::init_thread(level, &raw mut provided));
+    need(routine, sma::init::init_within(level));
     if runtime::map().losses.is_some() {
         refuse(routine, "this job goes on without PEs that are lost (oshrun --survive), which GASNet-EX cannot")
     }
