@@ -254,6 +254,15 @@ fn a_program_with_the_archive_in_it() {
         .expect_code(0);
     let few = tool("few-archive", "few.c", &["-L", &lib(), "-lsma", &format!("-Wl,-rpath,{}", lib())]);
     expect_few(&run("archive", &binary, &[], &[&few]), "few-archive", 0);
+    // Preloaded, a tool gets no call of such a program, and that is said; so it is of one that brings no library.
+    let alone = tool("few-archive-alone", "few.c", &[]);
+    for tool in [&few, &alone] {
+        let preload = format!("LD_PRELOAD={}", tool.display());
+        let outcome = run("archive-preloaded", &binary, &["-x", &preload], &[]);
+        let name = tool.file_name().expect("a file").to_string_lossy();
+        assert!(outcome.stderr.contains(&format!("{name}: has shmem_")), "{}", outcome.describe());
+        assert!(!outcome.stderr.contains("libsma.so"), "{}", outcome.describe());
+    }
 }
 
 #[test]

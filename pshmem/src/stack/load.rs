@@ -54,11 +54,15 @@ fn who() -> String {
     std::env::var("PELLUCID_PE").map_or_else(|_| format!("process {}", std::process::id()), |pe| format!("PE {pe}"))
 }
 
+/// Says something of a tool.
+pub fn tell(text: &str) {
+    let line = visible_lines(&format!("pellucid: {}: {text}\n", who()));
+    let _ = std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes());
+}
+
 /// Something is wrong with the tools: says so, and ends the process unless tools are optional.
 fn wrong(optional: bool, text: &str) {
-    let end = if optional { " (going on without it)" } else { "" };
-    let line = visible_lines(&format!("pellucid: {}: {text}{end}\n", who()));
-    let _ = std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes());
+    tell(&format!("{text}{}", if optional { " (going on without it)" } else { "" }));
     if !optional {
         // SAFETY: does not return. Nothing of the program has run.
         unsafe { libc::_exit(1) }
