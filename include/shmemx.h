@@ -37,7 +37,7 @@
 #define SHMEMX_PCONTROL_FLUSH 2
 
 /* shmem_pcontrol(SHMEMX_PCONTROL_REGION_BEGIN, const char *name)
- * The calling thread enters a region: up to 63 names of up to 63 bytes a PE, nested up to 64 deep. */
+ * The calling thread enters a region: up to 63 names of up to 63 bytes a PE, nested up to 64 deep; one that begins before shmem_init is not recorded. */
 #define SHMEMX_PCONTROL_REGION_BEGIN 4101
 
 /* shmem_pcontrol(SHMEMX_PCONTROL_REGION_END, const char *name)

@@ -323,6 +323,38 @@ void gex_HSL_Lock(gex_HSL_t *hsl);
 void gex_HSL_Unlock(gex_HSL_t *hsl);
 int gex_HSL_Trylock(gex_HSL_t *hsl);
 
+/* ThreadSanitizer does not see the library: it is told what a lock orders. */
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define PELLUCID_GEX_TELLS_OF_LOCKS
+#endif
+#endif
+#if defined(__SANITIZE_THREAD__) || defined(PELLUCID_GEX_TELLS_OF_LOCKS)
+void __tsan_acquire(void *address);
+void __tsan_release(void *address);
+static inline void pellucid_gex_lock(gex_HSL_t *hsl)
+{
+    gex_HSL_Lock(hsl);
+    __tsan_acquire(hsl);
+}
+static inline void pellucid_gex_unlock(gex_HSL_t *hsl)
+{
+    __tsan_release(hsl);
+    gex_HSL_Unlock(hsl);
+}
+static inline int pellucid_gex_trylock(gex_HSL_t *hsl)
+{
+    int answer = gex_HSL_Trylock(hsl);
+    if (answer == 0)
+        __tsan_acquire(hsl);
+    return answer;
+}
+#define gex_HSL_Lock pellucid_gex_lock
+#define gex_HSL_Unlock pellucid_gex_unlock
+#define gex_HSL_Trylock pellucid_gex_trylock
+#endif
+#undef PELLUCID_GEX_TELLS_OF_LOCKS
+
 /* The barriers, which are the collectives that need no further header: of a team, and that of GASNet-1. */
 gex_Event_t gex_Coll_BarrierNB(gex_TM_t tm, gex_Flags_t flags);
 #define GASNET_BARRIERFLAG_ANONYMOUS 1

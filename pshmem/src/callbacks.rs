@@ -313,8 +313,9 @@ pub extern "C" fn shmemx_op_count() -> c_int {
     COUNT as c_int
 }
 
+/// The operations of OpenSHMEM, which events are of; those of GASNet-EX have their numbers behind them.
 fn row(op: c_int) -> Option<&'static op::Op> {
-    op::get(u16::try_from(op).ok()?)
+    OPS.get(usize::try_from(op).ok()?)
 }
 
 /// C name of an operation; null for a number that is none.
@@ -340,5 +341,6 @@ pub unsafe extern "C" fn shmemx_op_find(name: *const c_char) -> c_int {
     }
     // SAFETY: a C string, as the caller promises.
     let name = unsafe { std::ffi::CStr::from_ptr(name) };
-    name.to_str().ok().and_then(op::find).map_or(result::NO_SUCH, c_int::from)
+    let found = name.to_str().ok().and_then(op::find).filter(|op| usize::from(*op) < COUNT);
+    found.map_or(result::NO_SUCH, c_int::from)
 }

@@ -2,6 +2,7 @@
 #![allow(unsafe_code)]
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_int, c_long};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
@@ -29,7 +30,9 @@ pub fn pcontrol(level: c_int, name: *const c_char, value: f64, number: c_long) -
     match level {
         ..=DEFAULT => crate::init::set_level(level.clamp(OFF, DEFAULT)),
         FLUSH => flush(),
-        REGION_BEGIN | REGION_END if recorder::level() <= 0 && !recorder::is_attached() => {}
+        REGION_BEGIN | REGION_END if recorder::level() <= 0 && !recorder::is_attached() => {
+            BEFORE.set(if level == REGION_BEGIN { BEFORE.get() + 1 } else { BEFORE.get().saturating_sub(1) });
+        }
         // With the profile off, there is nothing to attach another name to. Regions are nested all the same.
         REGION_BEGIN => begin_region(text(name)),
         REGION_END => end_region(text(name)),
@@ -59,6 +62,11 @@ pub fn pcontrol(level: c_int, name: *const c_char, value: f64, number: c_long) -
     Ok(())
 }
 
+thread_local! {
+    /// Regions that the thread is in since before there was a profile, which does not have them. They end last.
+    static BEFORE: Cell<u32> = const { Cell::new(0) };
+}
+
 fn begin_region(name: Option<Cow<'_, str>>) {
     match name {
         Some(name) if recorder::region_begin(&name) => trace::region_begin(&name),
@@ -68,6 +76,10 @@ fn begin_region(name: Option<Cow<'_, str>>) {
 }
 
 fn end_region(name: Option<Cow<'_, str>>) {
+    if BEFORE.get() > 0 && recorder::innermost_region().is_none() {
+        BEFORE.set(BEFORE.get() - 1);
+        return;
+    }
     // Whatever it is called: a trace has names only.
     let name = name.or_else(|| trace::is_on().then(recorder::innermost_region).flatten().map(Cow::Owned));
     let ended = recorder::region_end(name.as_deref());

@@ -248,6 +248,13 @@ pub fn pass_by(call: &Call, go: &mut dyn FnMut() -> bool) {
     }
 }
 
+/// Runs `f`, a tool's, which may load something.
+fn in_tool<R>(f: impl FnOnce() -> R) -> R {
+    let result = at(CodeOwner::Tool, 0, f);
+    stack::plugins::settle();
+    result
+}
+
 fn pass_to(call: &Call, tool: Option<Tool>, go: &mut dyn FnMut(Option<Tool>) -> bool) {
     let (site, place) = (thread::get().site.get(), code_owner());
     // A callback that calls is not called back.
@@ -255,7 +262,7 @@ fn pass_to(call: &Call, tool: Option<Tool>, go: &mut dyn FnMut(Option<Tool>) -> 
     if place != CodeOwner::Callback {
         callbacks::enter(call, site, &mut entered);
     }
-    let mut body = || if tool.is_some() { at(CodeOwner::Tool, 0, || go(tool)) } else { go(None) };
+    let mut body = || if tool.is_some() { in_tool(|| go(tool)) } else { go(None) };
     let Call { op, peer, addr, bytes, .. } = *call;
     recorder::set_site(site as u64);
     let failed = if arm::level() <= 0 {

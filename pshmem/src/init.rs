@@ -44,7 +44,7 @@ const ROUTINES: [&str; 3] = ["shmem_init", "shmem_init_thread", "start_pes"];
 /// # Errors
 /// What the runtime found.
 pub fn init() -> Result<(), Fault> {
-    begin(ROUTINES[0], Level::Single as c_int).map(drop)
+    begin(Some(ROUTINES[0]), Level::Single as c_int).map(drop)
 }
 
 /// 9.2.1: as [`init`], with a thread level.
@@ -55,9 +55,17 @@ pub fn init_thread(requested: c_int, provided: *mut c_int) -> Result<c_int, Faul
     if provided.is_null() {
         return Err(Fault::from(Cause::Null { arg: "provided", bytes: size_of::<i32>() }));
     }
-    let start = begin(ROUTINES[1], requested)?;
+    let start = begin(Some(ROUTINES[1]), requested)?;
     answer("provided", provided, start.provided)?;
     Ok(0)
+}
+
+/// The same for a routine of another interface, which is the program's call, and records itself. Gives the level.
+///
+/// # Errors
+/// What the runtime found.
+pub fn init_within(requested: c_int) -> Result<c_int, Fault> {
+    begin(None, requested).map(|start| start.provided)
 }
 
 /// 9.1.4: finalizes the library, or counts one user less.
@@ -89,7 +97,7 @@ pub fn start_pes(_npes: c_int) -> Result<(), Fault> {
     if STARTED.swap(true, Relaxed) {
         return Ok(());
     }
-    let begun = begin(ROUTINES[2], Level::Single as c_int);
+    let begun = begin(Some(ROUTINES[2]), Level::Single as c_int);
     STARTED.store(begun.is_ok(), Relaxed);
     begun.map(drop)
 }
@@ -140,9 +148,9 @@ const OBSERVER: Observer = Observer {
     failing: profile_files::at_failure,
 };
 
-/// Initializes on behalf of a routine, which is recorded at the first time after the fact: it began before there was
-/// anything to record into.
-fn begin(routine: &str, thread_level: c_int) -> Result<Start, Fault> {
+/// Initializes on behalf of a routine. If it is named, it is recorded at the first time after the fact: it began before
+/// there was anything to record into.
+fn begin(routine: Option<&str>, thread_level: c_int) -> Result<Start, Fault> {
     let stamp = Stamp::now();
     begun();
     stall::keep();
@@ -156,7 +164,7 @@ fn begin(routine: &str, thread_level: c_int) -> Result<Start, Fault> {
     if start.first && profile(&start) {
         recorder::began(stamp);
         if recorder::level() > 0
-            && let Some(op) = called(routine)
+            && let Some(op) = routine.and_then(called)
         {
             recorder::record(op, -1, 0, 0, stamp);
         }

@@ -61,3 +61,34 @@ fn thread_sanitizer_reports_the_program_only() {
         over.expect_code(0).expect_text(&["120"]);
     }
 }
+
+/// A client of GASNet-EX, compiled with these options.
+fn client(name: &str, options: &[&str]) -> Option<PathBuf> {
+    let to = tree::scratch("detectors").join(name);
+    let source = tree::package().join("programs/gasnet/locked.c");
+    let line = "to=$1 source=$2; export PKG_CONFIG_PATH=$3; shift 3; cc -g -O1 -Wall -Wextra -Werror -o \"$to\" \
+                \"$source\" \"$@\" $(pkg-config --cflags --libs gasnet-pellucid-par) -lpthread";
+    let job = Job::new("sh").arg("-c").arg(line).arg("sh").arg(&to).arg(source).arg(tree::library("pkgconfig"));
+    (job.args(options).run().code() == 0).then_some(to)
+}
+
+#[test]
+fn detectors_report_nothing_of_a_client_without_races() {
+    let total = "counted 600";
+    if system::find(&["valgrind"]).is_some() {
+        let with = format!("--suppressions={}", suppressions("valgrind.supp"));
+        let program = client("locked-mutex", &["-DMUTEX"]).expect("it compiles");
+        for tool in ["helgrind", "drd"] {
+            helgrind(tool, &program, &[&with]).expect_code(0).expect_text(&[total]);
+        }
+    }
+    let Some(program) = client("locked-tsan", &["-fsanitize=thread"]) else {
+        return println!("no ThreadSanitizer here");
+    };
+    let with = format!("TSAN_OPTIONS=exitcode=66 suppressions={}", suppressions("tsan.supp"));
+    let run = |program: &PathBuf| Job::oshrun(1).args(["-x", &with]).arg(program).limit(60).run();
+    run(&program).expect_code(0).expect_text(&[total]);
+    let races = client("locked-races", &["-fsanitize=thread", "-DRACES"]).expect("it was built without races");
+    let outcome = run(&races).expect_failure();
+    assert!(outcome.stderr.contains("locked.c") && !outcome.stderr.contains("libgasnet"), "{}", outcome.describe());
+}

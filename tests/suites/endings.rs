@@ -33,6 +33,13 @@ fn global_exit_from_any_pe_in_any_state_of_the_others() {
 }
 
 #[test]
+fn core_files_have_what_is_the_pes_own() {
+    let binary = Build::program("endings/dumped.c").build();
+    let outcome = Job::oshrun(3).args(["--heap", "64m"]).arg(&binary).run().expect_code(0);
+    assert_eq!(outcome.stdout.matches("its own\n").count(), 3, "{}", outcome.describe());
+}
+
+#[test]
 fn global_exit_in_odd_states() {
     let binary = Build::program("endings/odd.c").build();
     for case in [

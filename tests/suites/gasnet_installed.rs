@@ -33,6 +33,7 @@ fn main() -> ExitCode {
         Trial::test("under the name of a conduit", as_a_conduit),
         Trial::test("static library", static_library),
         Trial::test("with OpenSHMEM", with_openshmem),
+        Trial::test("with OpenSHMEM and its tools", with_tools),
         Trial::test("a client that is an OpenSHMEM library", own_openshmem),
     ];
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
@@ -341,6 +342,35 @@ fn with_openshmem() -> Result<(), Failed> {
         let told = outcome.stdout.matches("has put").count() == 3;
         let refused = outcome.stderr.contains("is to be linked before it");
         if (works && (outcome.code() != 0 || !told)) || (!works && !refused) {
+            return Err(outcome.describe().into());
+        }
+    }
+    Ok(())
+}
+
+/// A tool that was linked to `libsma` brings that along: it is of no use there, and keeps out of the program's calls.
+fn with_tools() -> Result<(), Failed> {
+    let folder = tree::scratch("gasnet-installed").join("tools");
+    std::fs::create_dir_all(&folder)?;
+    let line = "flags=$(PKG_CONFIG_PATH=\"$3\" pkg-config --cflags --libs gasnet-pellucid-seq) &&
+        \"$4\" -shared -fPIC -DNAME='\"few\"' -o few.so \"$2\" &&
+        cc -o plain \"$1\" $flags && cc -o linked \"$1\" \"$PWD/few.so\" $flags";
+    let (source, tool) =
+        (tree::workspace().join("examples/gasnet/both.c"), tree::package().join("programs/tools/few.c"));
+    let built = Job::new("sh").arg("-c").arg(line).arg("sh").arg(source).arg(tool).arg(tree::library("pkgconfig"));
+    good(&built.arg(tree::tool("oshcc")).directory(&folder).run())?;
+    let few = folder.join("few.so");
+    let preloaded = format!("LD_PRELOAD={}", few.display());
+    for (options, program) in [
+        (vec!["--tool".to_owned(), few.display().to_string()], "plain"),
+        (vec!["-x".to_owned(), preloaded], "plain"),
+        (Vec::new(), "linked"),
+    ] {
+        let outcome = Job::oshrun(3).args(options).arg(folder.join(program)).limit(30).run();
+        good(&outcome)?;
+        let told =
+            [outcome.stdout.matches("has put"), outcome.stdout.matches(": put 0 p 1 mem 0 ")].map(Iterator::count);
+        if told != [3, 3] {
             return Err(outcome.describe().into());
         }
     }

@@ -76,6 +76,9 @@ fn calls_and_handlers_are_counted() {
     for routine in ["gex_Client_Init", "gex_Segment_Attach"] {
         assert_eq!(report.routine(routine).0, pes, "{routine}");
     }
+    // What the client's own initialization calls is no call of the program.
+    let names = report.names();
+    assert!(!names.iter().any(|name| name.starts_with("shmem_init")), "{names:?}");
     assert!(report.routine("GASNET_BLOCKUNTIL").0 <= pes);
     let handler = report.field("gex_AM_handler_200", "time_ns").expect("the handler's time");
     assert!(handler["total"].as_u64().is_some_and(|ns| ns > 0), "{handler}");
@@ -292,4 +295,55 @@ fn hang_sees_a_client_that_polls_whenever_it_looks() {
         assert!(text.contains(wait), "look {look}: {text}");
     }
     end(job);
+}
+
+#[test]
+fn hang_names_the_call_and_whom_it_waits_for() {
+    for (how, routine) in [
+        ("events", "gex_Event_Wait"),
+        ("gather", "gasnet_coll"),
+        ("named", "gasnet_barrier_wait"),
+        ("attach", "gex_Segment_Attach"),
+        ("publish", "gex_EP_PublishBoundSegment"),
+        ("split", "gex_TM_Split"),
+        ("create", "gex_TM_Create"),
+    ] {
+        let (wait, place) =
+            (format!(" in {routine} for PE 1 in a collective\n"), format!(" in {routine} (a collective, PE 1)"));
+        hang_in(how, &[&wait, &place]);
+    }
+    // Whatever was asked of somebody else before.
+    for (how, routine, place) in [("put", "gex_RMA_PutBlocking", "to"), ("get", "gex_RMA_GetBlocking", "from")] {
+        let (wait, place) =
+            (format!("waits in {routine} for what is under way to PE 1\n"), format!("in {routine} ({place} PE 1, "));
+        hang_in(how, &[&wait, &place]);
+    }
+}
+
+/// A job of `meets`, with its profile and without, of which `oshprof hang` says all of these.
+fn hang_in(how: &str, parts: &[&str]) {
+    for profile in ["1", "0"] {
+        let job = Job::oshrun(3).env("SHMEM_PROFILE", profile).arg(build("meets")).arg(how).limit(60).start();
+        hang_with(&job, parts);
+        end(job);
+    }
+}
+
+#[test]
+fn the_wait_for_a_teams_members_is_no_computing() {
+    let report = Report::read(&run_of(build("makes_team"), 2, "--profile-dir", "makes-team"), true);
+    assert_eq!(report.routine("gex_TM_Create").0, 2);
+    let time = report.field("gex_TM_Create", "time_ns").expect("its time");
+    let total = time["total"].as_u64().expect("nanoseconds");
+    assert!(total > 100_000_000, "{time}");
+}
+
+#[test]
+fn a_memory_checker_finds_nothing_in_a_client() {
+    if system::find(&["valgrind"]).is_none() {
+        return println!("no valgrind here: not tested");
+    }
+    let valgrind = ["--heap", "8m", "valgrind", "-q", "--error-exitcode=99"];
+    let outcome = Job::oshrun(2).args(valgrind).arg(build("makes_team")).limit(120).run().expect_code(0);
+    assert!(!outcome.stderr.contains("points to unaddressable"), "{}", outcome.describe());
 }

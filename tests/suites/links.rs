@@ -312,6 +312,12 @@ fn under_valgrind() {
         .run()
         .expect_code(0);
     assert_eq!(outcome.stdout.matches("symmetric\n").count(), 2, "{}", outcome.describe());
+    // A tool in the program, whose calls are told from the program's by what is on the stack.
+    let tool = tree::package().join("programs/tools/few.c");
+    let binary = Build::program("tools/app.c").named("app-with-tool").with(&tool).options(["-O0", "-DNAME=\"few\""]);
+    let valgrind = ["--heap", "8m", "valgrind", "-q", "--error-exitcode=99"];
+    let outcome = Job::oshrun(1).args(valgrind).arg(binary.build()).limit(120).run().expect_code(0);
+    outcome.expect_text(&["few on 0: put 10 p 20 mem 4 "]);
 }
 
 #[test]

@@ -254,6 +254,15 @@ fn a_program_with_the_archive_in_it() {
         .expect_code(0);
     let few = tool("few-archive", "few.c", &["-L", &lib(), "-lsma", &format!("-Wl,-rpath,{}", lib())]);
     expect_few(&run("archive", &binary, &[], &[&few]), "few-archive", 0);
+    // Preloaded, a tool gets no call of such a program, and that is said; so it is of one that brings no library.
+    let alone = tool("few-archive-alone", "few.c", &[]);
+    for tool in [&few, &alone] {
+        let preload = format!("LD_PRELOAD={}", tool.display());
+        let outcome = run("archive-preloaded", &binary, &["-x", &preload], &[]);
+        let name = tool.file_name().expect("a file").to_string_lossy();
+        assert!(outcome.stderr.contains(&format!("{name}: has shmem_")), "{}", outcome.describe());
+        assert!(!outcome.stderr.contains("libsma.so"), "{}", outcome.describe());
+    }
 }
 
 #[test]
@@ -432,6 +441,23 @@ fn a_static_program_says_what_to_do() {
     assert!(!outcome.stdout.contains("user code runs"), "{}", outcome.describe());
     let outcome = Job::oshrun(2).args(["--tool-optional", "--tool"]).arg(&good).arg(&binary).run().expect_code(0);
     outcome.expect_text(&["going on without it", "hello from 1"]);
+}
+
+#[test]
+fn what_a_tool_loads_itself_is_a_part_of_it() {
+    let (loads, loaded) = (tool("loads", "loads.c", &[]), tool("loaded", "loaded.c", &[]));
+    let (app, plugin) = (app(), format!("PLUGIN={}", loaded.display()));
+    let preload = format!("LD_PRELOAD={}", loads.display());
+    for (name, options, tools) in [
+        ("loads-in-row", &["-x", &plugin][..], &[&*loads][..]),
+        ("loads-preloaded", &["-x", &plugin, "-x", &preload], &[]),
+    ] {
+        let outcome = run(name, &app, options, tools);
+        for pe in 0..PES {
+            let line = format!("loads on {pe}: p 20 my_pe 1\n");
+            assert!(outcome.stdout.contains(&line), "expected {line}{}", outcome.describe());
+        }
+    }
 }
 
 #[test]

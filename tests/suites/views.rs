@@ -260,6 +260,20 @@ fn every_view_has_every_form() {
 }
 
 #[test]
+fn a_region_that_begins_before_the_profile_may_end_in_it() {
+    for (name, options, is_wrong) in [("early-region", &[][..], false), ("early-region-wrong", &["-DWRONG"], true)] {
+        let binary = Build::program("profile/early_region.c").named(name).options(options).build();
+        let directory = fresh(name);
+        let outcome = Job::oshrun(2).arg("--profile-dir").arg(&directory).arg(&binary).run().expect_code(0);
+        assert_eq!(outcome.stderr.contains("is ignored"), is_wrong, "{}", outcome.describe());
+        let report = view(&directory, "regions");
+        assert_eq!(report["notes"].to_string().contains("could not be kept"), is_wrong, "{}", report["notes"]);
+        let names: Vec<&str> = rows(&report, "regions").iter().filter_map(|row| row["region"].as_str()).collect();
+        assert!(names.contains(&"step") && !names.contains(&"outer") && !names.contains(&"setup"), "{names:?}");
+    }
+}
+
+#[test]
 fn odd_names_harm_no_report() {
     let directory = fresh("names");
     let traces = fresh("names.trace");

@@ -167,7 +167,8 @@ pub const LEVELS: &[Level] = &[
         name: "SHMEMX_PCONTROL_REGION_BEGIN",
         value: 4101,
         call: "const char *name",
-        help: "The calling thread enters a region: up to 63 names of up to 63 bytes a PE, nested up to 64 deep.",
+        help: "The calling thread enters a region: up to 63 names of up to 63 bytes a PE, nested up to 64 deep; \
+            one that begins before shmem_init is not recorded.",
     },
     Level {
         name: "SHMEMX_PCONTROL_REGION_END",

@@ -85,7 +85,7 @@ pub const SHMEMX_PCONTROL_OFF: c_int = 0;
 pub const SHMEMX_PCONTROL_DEFAULT: c_int = 1;
 /// Level of shmem_pcontrol: Write a snapshot of the whole job to the profile directory, if one is kept, and return when it is there; under other launchers than oshrun, the first PE of a host writes that of its host.
 pub const SHMEMX_PCONTROL_FLUSH: c_int = 2;
-/// Level of shmem_pcontrol: The calling thread enters a region: up to 63 names of up to 63 bytes a PE, nested up to 64 deep.
+/// Level of shmem_pcontrol: The calling thread enters a region: up to 63 names of up to 63 bytes a PE, nested up to 64 deep; one that begins before shmem_init is not recorded.
 pub const SHMEMX_PCONTROL_REGION_BEGIN: c_int = 4101;
 /// Level of shmem_pcontrol: It leaves its innermost region, which must have this name; NULL: whatever it is called.
 pub const SHMEMX_PCONTROL_REGION_END: c_int = 4102;

@@ -7,15 +7,19 @@
 #![allow(unsafe_code)]
 
 use super::objects::{self, DT_NEEDED, Object};
-use super::{Tool, exports, functions, load, lookup, relocate};
+use super::{Tool, copies, exports, functions, load, lookup, relocate};
 use crate::entry;
 use crate::generated::addresses::BOUND;
 use crate::tool::is_own;
+use pellucid_core::os::own_code;
 
 /// Those tools, in the order of loading.
 pub fn all() -> Vec<Tool> {
-    // As good as always there are none.
-    if BOUND.iter().all(|bound| is_own(bound.0)) || !load::has_loader() {
+    if !own_code::section().is_empty() && load::has_loader() {
+        tell_of_unheard();
+    }
+    // As good as always there are none. Those of another copy's program are that one's.
+    if BOUND.iter().all(|bound| is_own(bound.0)) || !load::has_loader() || copies::in_front().is_some() {
         return Vec::new();
     }
     let objects = objects::all();
@@ -31,6 +35,25 @@ pub fn all() -> Vec<Tool> {
         tool.needs.retain(|object| !common.iter().any(|other| other.is(object)));
     }
     tools
+}
+
+/// In a program that the static library is part of, its calls are bound: to this library, and to no tool.
+fn tell_of_unheard() {
+    let objects = objects::all();
+    if !objects.first().is_some_and(|program| program.contains(entry::first())) {
+        return;
+    }
+    for object in &objects[1..] {
+        let is_bound = |name: &str| lookup::find(name).is_some_and(|op| is_own(BOUND[op].0));
+        let found = exports::first(object, |name| name.starts_with("shmem") && is_bound(name));
+        if let Some((routine, path)) = found.zip(object.name()).filter(|_| !copies::is_one(object)) {
+            load::tell(&format!(
+                "tool {}: has {routine}, and hears of no call: this program is linked to the static library, whose \
+                 calls it does not get; name the tool by oshrun --tool",
+                path.to_string_lossy()
+            ));
+        }
+    }
 }
 
 /// What an object needs of these, and what that needs.

@@ -25,18 +25,32 @@ pub struct Changed {
     before: Vec<(usize, u8, u64)>,
 }
 
+/// The first function that an object defines by a name that `is_meant`.
+pub fn first(object: &Object, is_meant: impl Fn(&str) -> bool) -> Option<&'static str> {
+    let (symbols, names) = table(object)?;
+    symbols.iter().filter(|symbol| is_function(symbol)).map(|symbol| name(symbol, names)).find(|name| is_meant(name))
+}
+
+/// Whether an object defines what this is an entry of, and that is a function.
+fn is_function(symbol: &Elf64_Sym) -> bool {
+    symbol.st_shndx != 0 && [FUNCTION, CHOSEN_FUNCTION].contains(&(symbol.st_info & 0xf))
+}
+
+/// Its name; empty where that is no text.
+fn name(symbol: &Elf64_Sym, names: usize) -> &'static str {
+    // SAFETY: a symbol's name is a C string of the object's string table.
+    unsafe { CStr::from_ptr((names + symbol.st_name as usize) as *const _) }.to_str().unwrap_or_default()
+}
+
 /// Gives each function that an object defines, and for which `meaning` has an address, that address.
 pub fn redefine(object: &Object, meaning: impl Fn(&str) -> Option<usize>) -> Changed {
     let mut entries = Vec::new();
     if let Some((symbols, names)) = table(object) {
         for symbol in symbols {
-            let kind = symbol.st_info & 0xf;
-            if symbol.st_shndx == 0 || ![FUNCTION, CHOSEN_FUNCTION].contains(&kind) {
+            if !is_function(symbol) {
                 continue;
             }
-            // SAFETY: a symbol's name is a C string of the object's string table.
-            let name = unsafe { CStr::from_ptr((names + symbol.st_name as usize) as *const _) };
-            if let Some(address) = name.to_str().ok().and_then(&meaning) {
+            if let Some(address) = meaning(name(symbol, names)) {
                 let value = address.wrapping_sub(object.base()) as u64;
                 entries.push((std::ptr::from_ref(symbol) as usize, symbol.st_info & 0xf0 | FUNCTION, value));
             }

@@ -11,7 +11,7 @@ use pellucid_core::os::library;
 
 use super::guard::{self, Loading};
 use super::objects::{self, Object};
-use super::{Tool, functions, lookup};
+use super::{Tool, copies, functions, lookup};
 
 const TOOLS: &str = "SHMEM_TOOLS";
 /// Says that a copy of this library has loaded the tools of this process: a tool may bring another one.
@@ -19,6 +19,9 @@ const DONE: &str = "PELLUCID_TOOLS_LOADED";
 
 /// The C library's `dlsym`, for those who have to jump to it.
 pub static DLSYM: AtomicPtr<()> = AtomicPtr::new(std::ptr::null_mut());
+
+/// The C library's `dlopen`, alike.
+pub static DLOPEN: AtomicPtr<()> = AtomicPtr::new(std::ptr::null_mut());
 
 /// Whether the process can load anything: a static executable cannot.
 pub fn has_loader() -> bool {
@@ -33,9 +36,11 @@ pub fn opened(name: &CStr) -> Option<usize> {
     (handle != 0).then_some(handle)
 }
 
-/// Makes `dlsym` known to those who jump to it.
+/// Makes `dlsym` and `dlopen` known to those who jump to them.
 pub fn prepare() {
-    DLSYM.store(symbol(libc::RTLD_DEFAULT as usize, "dlsym") as *mut (), Relaxed);
+    for (function, name) in [(&DLSYM, "dlsym"), (&DLOPEN, "dlopen")] {
+        function.store(symbol(libc::RTLD_DEFAULT as usize, name) as *mut (), Relaxed);
+    }
 }
 
 /// Address of a symbol as `dlsym` finds it in a loaded object and its dependencies; 0 where there is none.
@@ -49,11 +54,15 @@ fn who() -> String {
     std::env::var("PELLUCID_PE").map_or_else(|_| format!("process {}", std::process::id()), |pe| format!("PE {pe}"))
 }
 
+/// Says something of a tool.
+pub fn tell(text: &str) {
+    let line = visible_lines(&format!("pellucid: {}: {text}\n", who()));
+    let _ = std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes());
+}
+
 /// Something is wrong with the tools: says so, and ends the process unless tools are optional.
 fn wrong(optional: bool, text: &str) {
-    let end = if optional { " (going on without it)" } else { "" };
-    let line = visible_lines(&format!("pellucid: {}: {text}{end}\n", who()));
-    let _ = std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes());
+    tell(&format!("{text}{}", if optional { " (going on without it)" } else { "" }));
     if !optional {
         // SAFETY: does not return. Nothing of the program has run.
         unsafe { libc::_exit(1) }
@@ -77,7 +86,7 @@ pub fn all(argv: *const *const c_char, envp: *const *const c_char) -> Vec<Tool> 
     // A value that is neither is refused at the initialization.
     let optional = env::tools_optional().unwrap_or(false);
     let execution = this_execution();
-    if std::env::var_os(DONE).is_some_and(|done| done == *execution) {
+    if std::env::var_os(DONE).is_some_and(|done| done == *execution) || copies::in_front().is_some() {
         return Vec::new();
     }
     if !has_loader() {

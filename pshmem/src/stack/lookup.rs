@@ -11,7 +11,7 @@ use pellucid_profile::order;
 
 use super::exports::{redefine, restore};
 use super::objects::Object;
-use super::{TOOLS, Tool, first, guard, load, next, own, relocate};
+use super::{TOOLS, Tool, first, guard, load, next, own, plugins, relocate};
 use crate::entry;
 use crate::tool::is_own;
 
@@ -39,8 +39,10 @@ pub fn bind(tools: &[Tool], tool: usize) {
 
 /// What a name in a tool's relocations is to mean; `None`: what it meant before.
 fn reference(tools: &[Tool], tool: usize, name: &str) -> Option<usize> {
-    if name == "dlsym" {
-        return Some(tool_dlsym as *const () as usize);
+    match name {
+        "dlsym" => return Some(tool_dlsym as *const () as usize),
+        "dlopen" => return Some(plugins::tool_dlopen as *const () as usize),
+        _ => {}
     }
     if let Some(op) = find(name) {
         return Some(own(tools, tool, op));

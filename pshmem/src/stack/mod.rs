@@ -14,11 +14,13 @@
 #![allow(unsafe_code)]
 
 mod adopt;
+pub mod copies;
 mod exports;
 mod guard;
 mod load;
 mod lookup;
 pub mod objects;
+pub mod plugins;
 mod relocate;
 
 use std::cell::RefCell;
@@ -99,10 +101,11 @@ pub fn has_adopted(address: *const ()) -> bool {
     adopted.flat_map(|tool| &tool.objects).any(|object| object.contains(address as usize))
 }
 
-/// Whether an address lies in a tool of the row, or in what it has brought along.
+/// Whether an address lies in a tool of the row, or in what it has brought along or loaded itself.
 pub fn has(address: usize) -> bool {
     let tools = TOOLS.get().into_iter().flatten();
     tools.flat_map(|tool| tool.objects.iter().chain(&tool.needs)).any(|object| object.contains(address))
+        || plugins::has(address)
 }
 
 /// Operations whose `pshmem_X` the executable calls. Not those of one that this library is part of.

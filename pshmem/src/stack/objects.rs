@@ -34,17 +34,23 @@ pub fn all() -> Vec<Object> {
 unsafe extern "C" fn add(info: *mut dl_phdr_info, _size: usize, found: *mut libc::c_void) -> i32 {
     // SAFETY: the loader passes a valid record, and `found` is the pointer given to dl_iterate_phdr.
     let (info, found) = unsafe { (&*info, &mut *found.cast::<Vec<Object>>()) };
-    if !info.dlpi_phdr.is_null() {
-        // SAFETY: the record's array has dlpi_phnum entries; it stays while the object is loaded, and tools stay.
-        let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) };
-        // SAFETY: null or a C string that stays with the object.
-        let name = (!info.dlpi_name.is_null()).then(|| unsafe { CStr::from_ptr(info.dlpi_name) });
-        found.push(Object { base: info.dlpi_addr as usize, headers, name });
-    }
+    found.extend(Object::of_loader(info));
     0
 }
 
 impl Object {
+    /// The object that a record of `dl_iterate_phdr` describes.
+    pub fn of_loader(info: &dl_phdr_info) -> Option<Object> {
+        if info.dlpi_phdr.is_null() {
+            return None;
+        }
+        // SAFETY: the record's array has dlpi_phnum entries; it stays while the object is loaded, and tools stay.
+        let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) };
+        // SAFETY: null or a C string that stays with the object.
+        let name = (!info.dlpi_name.is_null()).then(|| unsafe { CStr::from_ptr(info.dlpi_name) });
+        Some(Object { base: info.dlpi_addr as usize, headers, name })
+    }
+
     /// Whether both are the same loaded object.
     pub fn is(&self, other: &Object) -> bool {
         self.headers.as_ptr() == other.headers.as_ptr()
@@ -69,9 +75,14 @@ impl Object {
         start..start + header.p_memsz as usize
     }
 
+    /// The addresses of what is loaded of it.
+    pub fn ranges(&self) -> impl Iterator<Item = std::ops::Range<usize>> {
+        self.of(libc::PT_LOAD).map(|header| self.range(header))
+    }
+
     /// Whether an address lies in what is loaded of it.
     pub fn contains(&self, address: usize) -> bool {
-        self.of(libc::PT_LOAD).any(|header| self.range(header).contains(&address))
+        self.ranges().any(|range| range.contains(&address))
     }
 
     /// Address of the dynamic section.

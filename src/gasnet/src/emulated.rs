@@ -55,7 +55,7 @@ pub fn put(routine: &'static str, pe: i32, addr: usize, data: &[u8], counted: &'
 pub fn put_blocking(routine: &'static str, pe: i32, addr: usize, data: &[u8]) {
     let slot = event::take();
     put(routine, pe, addr, data, slot.counted);
-    slot.finish(routine);
+    slot.finish(routine, (pe, addr));
 }
 
 /// Gets data.

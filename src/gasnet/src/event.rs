@@ -91,9 +91,10 @@ impl Slot {
         FREE.lock().unwrap_or_else(PoisonError::into_inner).push(self);
     }
 
-    /// Waits until the operations are complete, then gives the slot back.
-    pub fn finish(&'static self, routine: &'static str) {
-        progress::until_of(routine, &mut (), |()| self.counted.is_complete(), |()| coll::lacking_of(self));
+    /// Waits until the operations, which move data to or from memory of a PE (PE, address), are complete, then gives
+    /// the slot back.
+    pub fn finish(&'static self, routine: &'static str, peer: (i32, usize)) {
+        progress::until_of(routine, &mut (), |()| self.counted.is_complete(), |()| Some(peer));
         self.release();
     }
 }

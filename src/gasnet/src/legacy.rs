@@ -239,7 +239,7 @@ pub unsafe extern "C" fn gasnet_memset(node: Rank, dest: *mut c_void, value: c_i
             // SAFETY: the data live until the put is complete.
             let slot = rma::with_slot(|slot| unsafe { rma::put(R, pe, dest.cast(), data.as_ptr(), bytes, slot) });
             if let Some(slot) = slot {
-                slot.finish(R);
+                slot.finish(R, (pe, dest as usize));
             }
         }
     });

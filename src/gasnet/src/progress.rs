@@ -60,14 +60,14 @@ pub fn until_of<T: ?Sized>(
             backoff.restart(oversubscribed);
         }
         if backoff.becomes_long() {
-            let whom = whom(what).or_else(asked::unanswered);
+            let whom = whom(what).or_else(unanswered);
             shown = record::long_wait(routine, Duration::ZERO, whom);
             last = Some(whom);
         } else if handled > 0
             && let Some(before) = last
         {
             // What was awaited may have come, and not be all.
-            let whom = whom(what).or_else(asked::unanswered);
+            let whom = whom(what).or_else(unanswered);
             if whom != before {
                 record::goes_on(whom);
                 last = Some(whom);
@@ -129,7 +129,12 @@ fn stall(thread: &mut thread::Thread) {
 
 /// What a client that polls may wait for.
 fn awaited() -> Whom {
-    coll::lacking_of_any().or_else(asked::unanswered)
+    coll::lacking_of_any().or_else(unanswered)
+}
+
+/// A request that may be without a reply.
+fn unanswered() -> Whom {
+    asked::unanswered().map(|(pe, awaited)| (pe, awaited.address()))
 }
 
 /// A thread's polls find something again, or it ends.

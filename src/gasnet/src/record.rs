@@ -151,12 +151,23 @@ fn waited() -> u64 {
     thread::get().waited
 }
 
-/// For whom a wait is: a PE that lacks in a collective, or a request without reply.
-pub type Whom = Option<(i32, Awaited)>;
+/// For whom a wait is, and the address that it is shown with: [`Awaited::address`] of a PE that lacks in a collective,
+/// or of a request without reply; of a transfer, the memory of its peer.
+pub type Whom = Option<(i32, usize)>;
 
 /// As what the wait is shown.
 fn words(whom: Whom) -> (i32, usize) {
-    whom.map_or((-1, 0), |(peer, awaited)| (peer, awaited.address()))
+    whom.unwrap_or((-1, 0))
+}
+
+/// As which row a routine's wait is shown.
+fn row_of(routine: &str) -> Option<u16> {
+    let shared = || match routine {
+        "gex_Event_WaitSome" | "gex_Event_WaitAll" => Some(op::gasnet::EVENT_WAIT),
+        "gasnet_coll_barrier_wait" => Some(op::gasnet::OLD_WAIT),
+        _ => routine.starts_with("gasnet_coll_").then_some(op::gasnet::OLD_COLL),
+    };
+    op::find(routine).or_else(shared)
 }
 
 /// A wait has become long: shows for whom it is. Gives what is to be shown again once it is over.
@@ -167,7 +178,7 @@ pub fn long_wait(routine: &str, waited: Duration, whom: Whom) -> Option<Shown> {
         recorder::waits_on(peer, addr);
         return None;
     }
-    recorder::stall(op::find(routine)?, peer, addr, 0, waited)
+    recorder::stall(row_of(routine)?, peer, addr, 0, waited)
 }
 
 /// A long wait goes on, and is for somebody else now. False: it is not shown any more.

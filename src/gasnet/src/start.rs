@@ -10,8 +10,9 @@ use crate::{coll, hosts};
 use pellucid_core::base::env;
 use pellucid_core::memory::allocator::Allocator;
 use pellucid_core::memory::heap;
+use pellucid_core::os::mmap;
 use pellucid_core::{collectives, runtime};
-use std::ffi::{CString, c_int, c_void};
+use std::ffi::{CString, c_void};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -99,7 +100,10 @@ fn books(client: &Client) -> MutexGuard<'_, Allocator> {
 /// Memory for a segment: page-aligned, at least as many bytes. Null where there is no room.
 pub fn allocate(bytes: usize) -> *mut u8 {
     let client = client();
-    books(client).allocate(bytes, PAGE).map_or(std::ptr::null_mut(), |at| (client.heap.base + at) as *mut u8)
+    let Some(at) = books(client).allocate(bytes, PAGE) else { return std::ptr::null_mut() };
+    let start = client.heap.base + at;
+    mmap::dump(start, bytes, true);
+    start as *mut u8
 }
 
 /// Gives memory of [`allocate`] back.
@@ -135,8 +139,7 @@ pub fn begin(routine: &'static str, name: CString, flags: Flags, mode: Mode) -> 
         Mode::Parsync => 2,
         Mode::Par => 3,
     };
-    let mut provided: c_int = 0;
-    need(routine, sma::init::init_thread(level, &raw mut provided));
+    need(routine, sma::init::init_within(level));
     if runtime::map().losses.is_some() {
         refuse(routine, "this job goes on without PEs that are lost (oshrun --survive), which GASNet-EX cannot")
     }
@@ -183,6 +186,8 @@ fn segment_heap(routine: &'static str, most: Option<u64>) -> SegmentHeap {
             "the symmetric heap has no room for a segment: SHMEM_SYMMETRIC_SIZE or GASNET_MAX_SEGSIZE has to be larger",
         )
     }
+    // Core files have the segments that are made of it.
+    mmap::dump(base as usize, bytes, false);
     let books = Mutex::new(Allocator::new(bytes - HEAD));
     SegmentHeap { base: base as usize + HEAD, books }
 }
@@ -201,26 +206,10 @@ fn bases_and_hosts(routine: &'static str, team: &'static Team) -> (Option<Vec<us
     (differ.then_some(bases), hosts::number(&identities))
 }
 
-/// This library holds OpenSHMEM, too. A libsma of Pellucid's in front of it would be another job. It is known by a name
-/// that no other library has: clients may have `shmem_` routines of their own, and be called `libsma`.
+/// This library holds OpenSHMEM, too. A libsma of Pellucid's in front of it would be another job.
 fn check_alone(routine: &'static str) {
-    // SAFETY: a name of the program's, and an address of code.
-    let other = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"pellucid_fortran_my_pe".as_ptr()) };
-    let object = |address: *const c_void| {
-        // SAFETY: zeroes are a value of it; the address is one of code.
-        let (info, found) = unsafe {
-            let mut info: libc::Dl_info = std::mem::zeroed();
-            let found = libc::dladdr(address, &raw mut info) != 0;
-            (info, found)
-        };
-        found.then_some((info.dli_fbase as usize, info.dli_fname))
-    };
-    let (Some((base, name)), Some((mine, _))) = (object(other), object(begin as *const c_void)) else { return };
-    if other.is_null() || base == mine || name.is_null() {
-        return;
-    }
-    // SAFETY: a string of the loader's.
-    let name = unsafe { std::ffi::CStr::from_ptr(name) }.to_string_lossy();
+    let Some(other) = sma::stack::copies::in_front() else { return };
+    let name = other.name().map_or("the program".into(), std::ffi::CStr::to_string_lossy);
     refuse(
         routine,
         format!(

@@ -361,9 +361,11 @@ pub unsafe extern "C" fn gex_TM_Create(
             made_here.push(team);
         }
     }
-    if flags & flag::TM_LOCAL_SCRATCH != 0 {
-        synchronize(R, &made_here);
-    }
+    record::timed(op!(TM_CREATE), -1, 0, 0, || {
+        if flags & flag::TM_LOCAL_SCRATCH != 0 {
+            synchronize(R, &made_here);
+        }
+    });
     0
 }
 

@@ -133,13 +133,13 @@ fn operate_on(
         (slot, _, Some(completion)) => {
             // The peer is told of data that is there.
             if let Some(slot) = slot {
-                slot.finish(routine);
+                slot.finish(routine, (pe, 0));
             }
             tell(routine, pe, &completion);
             EVENT_INVALID
         }
         (Some(slot), How::Blocking, None) => {
-            slot.finish(routine);
+            slot.finish(routine, (pe, 0));
             EVENT_INVALID
         }
         (slot, _, None) => slot.map_or(EVENT_INVALID, Slot::root),

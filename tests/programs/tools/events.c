@@ -253,7 +253,8 @@ static void variables(void) {
     CHECK(shmemx_var_info(shmemx_var_count(), &info) == SHMEMX_ERROR_NO_SUCH &&
           shmemx_var_info(0, NULL) == SHMEMX_ERROR_ARGUMENT);
     CHECK(shmemx_op_name(-1) == NULL && shmemx_op_name(shmemx_op_count()) == NULL && shmemx_op_class(1 << 20) == 0);
-    CHECK(shmemx_op_find("shmem_nothing") == SHMEMX_ERROR_NO_SUCH);
+    CHECK(shmemx_op_class(shmemx_op_count()) == 0 && shmemx_op_find("shmem_nothing") == SHMEMX_ERROR_NO_SUCH);
+    CHECK(shmemx_op_find("gex_AM_RequestShort") == SHMEMX_ERROR_NO_SUCH);
     struct seen seen = {0};
     int handle = attach(SHMEMX_CLASS_PUT, count, &seen), enabled = shmemx_var_find("callbacks.enabled");
     CHECK(shmemx_var_write(enabled, 0) == SHMEMX_SUCCESS);

@@ -4,6 +4,7 @@
 
 use super::allocator::{Allocator, GRANULE, Reject, Room};
 use crate::base::{Cause, Fault, observer};
+use crate::os::mmap;
 use std::cell::Cell;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicUsize, Ordering, compiler_fence};
@@ -19,6 +20,9 @@ pub fn note_allocator(bytes: usize) {
 
 /// Heaps begin at multiples of this, at whatever address they are: offsets in them are aligned, and with them objects.
 pub const LARGEST_ALIGN: usize = 1 << 30;
+
+/// Bytes of the heap that become part of core files at a time.
+const DUMPED: usize = 1 << 20;
 
 thread_local! {
     static WORKS: Cell<bool> = const { Cell::new(false) };
@@ -73,16 +77,21 @@ impl DerefMut for Books<'_> {
 pub struct Heap {
     base: usize,
     books: Mutex<Allocator>,
+    len: usize,
     is_observed: bool,
+    /// Of the observed one, as much has been allocated at some time, and is in core files.
+    dumped: AtomicUsize,
 }
 
 impl Heap {
     /// The heap at `base`, `len` zeroed bytes.
     pub fn new(base: usize, len: usize) -> Self {
-        Self { base, books: Mutex::new(Allocator::new(len)), is_observed: false }
+        let books = Mutex::new(Allocator::new(len));
+        Self { base, books, len, is_observed: false, dumped: AtomicUsize::new(0) }
     }
 
-    /// As [`Self::new`], for the one whose bytes in use are told to the observer.
+    /// As [`Self::new`], for the one whose bytes in use are told to the observer, and which is left out of core files
+    /// but for what is allocated.
     pub fn observed(base: usize, len: usize) -> Self {
         Self { is_observed: true, ..Self::new(base, len) }
     }
@@ -90,6 +99,12 @@ impl Heap {
     fn tell(&self, books: &Allocator) {
         if let Some(observer) = observer::get().filter(|_| self.is_observed) {
             (observer.heap_in_use)(books.in_use().0.saturating_sub(AREAS.load(Ordering::Relaxed)));
+        }
+        let (touched, dumped) = (books.touched(), self.dumped.load(Ordering::Relaxed));
+        if self.is_observed && touched > dumped {
+            let end = touched.next_multiple_of(DUMPED).min(self.len);
+            self.dumped.store(end, Ordering::Relaxed);
+            mmap::dump(self.base + dumped, end - dumped, true);
         }
     }
 

@@ -115,6 +115,9 @@ pub fn establish(
     let view = mmap::shared(job.fd(), 0, layout.total(), None)?;
     let mine = (pe - job.pes().start) as usize;
     let heap = mmap::shared_aligned(job.fd(), layout.heap(mine), heap_len + BEHIND, (HEAP_AT, LARGEST_ALIGN))?;
+    // Of the heap, core files have what is allocated (`Heap`); static objects are mapped in their places below.
+    mmap::dump(view as usize, layout.total(), false);
+    mmap::dump(heap as usize, heap_len + BEHIND, false);
     if heap as usize != HEAP_AT {
         notes.push(format!("the symmetric heap is at {heap:p}, not at the common address {HEAP_AT:#x}"));
     }

@@ -173,6 +173,20 @@ fn map_aligned(fd: RawFd, offset: usize, len: usize, (at, align): (usize, usize)
     map(fd, offset, len, None, flags)
 }
 
+/// What a core file has of mapped memory from now on: nothing, or all that is there. It would have all pages of a
+/// sparse file, and each of them would be made for it. Where the kernel refuses, core files are large, and nothing else
+/// is wrong.
+pub fn dump(start: usize, len: usize, dumped: bool) {
+    let (page, end) = (page(), start + len);
+    // Where memory begins or ends within a page, that is in core files.
+    let (from, to, advice) = match dumped {
+        true => (start & !(page - 1), round_up(end, page), libc::MADV_DODUMP),
+        false => (round_up(start, page), end & !(page - 1), libc::MADV_DONTDUMP),
+    };
+    // SAFETY: what is in memory stays as it is.
+    unsafe { libc::madvise(from as *mut _, to.saturating_sub(from), advice) };
+}
+
 /// As [`shared`], where pages that there are few of are kept for the mapping at once. Error: of the system.
 pub fn reserved(fd: RawFd, offset: usize, len: usize, at: Option<usize>) -> Result<*mut u8, i32> {
     map(fd, offset, len, at, 0)

@@ -20,8 +20,14 @@ thread_local! {
     static MAIN: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
 }
 
-/// Whether the word at an address, which is aligned, can be read. The kernel says so; in a signal handler, too.
+/// Whether the word at an address can be read, which is aligned to it. The kernel says so; in a signal handler, too.
 pub fn is_readable(address: usize) -> bool {
+    word(address & !(size_of::<u64>() - 1)).is_some()
+}
+
+/// The same by a call that a sandbox lets a process make. Of memory that a program has not got, memory checkers say
+/// that it is an error.
+fn is_readable_set(address: usize) -> bool {
     // SAFETY: nothing is changed, whatever the set is. The system call's result is looked at before anything else can
     // set errno, which is put back.
     unsafe {
@@ -42,10 +48,11 @@ pub fn is_readable_stack(address: usize) -> bool {
     if (from..to).contains(&address) {
         return true;
     }
-    let page = address & !(PAGE - 1);
-    if !is_readable(page) {
+    // The word itself: what lies below the stack's end on its page is memory that a checker lets nobody read.
+    if !is_readable(address) {
         return false;
     }
+    let page = address & !(PAGE - 1);
     KNOWN.set(match page {
         _ if page == to => (from, page + PAGE),
         _ if page + PAGE == from => (page, to),
@@ -70,7 +77,7 @@ pub fn word(address: usize) -> Option<usize> {
     match error {
         _ if read == iov_len as isize => Some(word),
         // A sandbox does not let a process read even itself so.
-        libc::EPERM | libc::ENOSYS if read < 0 && is_readable(address) => {
+        libc::EPERM | libc::ENOSYS if read < 0 && is_readable_set(address) => {
             // SAFETY: the kernel has just read it.
             Some(unsafe { with_exposed_provenance::<usize>(address).read_volatile() })
         }
@@ -114,10 +121,11 @@ mod tests {
         let words = [0_u64; 1024];
         for word in &words {
             let at = (&raw const *word).addr();
-            assert!(is_readable(at) && is_readable_stack(at));
+            assert!(is_readable(at) && is_readable_set(at) && is_readable_stack(at));
         }
         for nowhere in [0, 8, 0x7fff_dead_beef_0000, usize::MAX - 7] {
-            assert!(!is_readable(nowhere) && !is_readable_stack(nowhere), "{nowhere:#x}");
+            let found = [is_readable(nowhere), is_readable_set(nowhere), is_readable_stack(nowhere)];
+            assert_eq!(found, [false; 3], "{nowhere:#x}");
             assert_eq!((word(nowhere), word_of_stack(nowhere)), (None, None), "{nowhere:#x}");
         }
     }

@@ -95,7 +95,7 @@ pub fn run(routine: &'static str, mut schedule: impl Schedule) {
 
 /// For whom a wait for a schedule is.
 pub fn whom(schedule: &(impl Schedule + ?Sized)) -> Whom {
-    schedule.lacks().map(|pe| (pe, Awaited::Part))
+    schedule.lacks().map(|pe| (pe, Awaited::Part.address()))
 }
 
 /// For whom a wait is that is for the first collective under way that fits; `None` also while another thread moves them

@@ -11,9 +11,14 @@ use crate::{nbi, op, place, record};
 use pellucid_core::transport::COPIED;
 use std::ffi::{c_int, c_void};
 
-fn blocking(routine: &'static str, transfer: impl FnOnce(&mut dyn FnMut() -> &'static Counted) -> bool) {
+/// Waits for a transfer to or from memory of a PE (PE, address).
+fn blocking(
+    routine: &'static str,
+    peer: (i32, usize),
+    transfer: impl FnOnce(&mut dyn FnMut() -> &'static Counted) -> bool,
+) {
     if let Some(slot) = with_slot(transfer) {
-        slot.finish(routine);
+        slot.finish(routine, peer);
     }
 }
 
@@ -56,7 +61,7 @@ pub(super) unsafe extern "C" fn put_blocking(
     let pe = place::transfer_peer(R, tm, rank, flags);
     // SAFETY: the caller's.
     record::sized(op!(PUT_BLOCKING), pe, dest as usize, bytes, || unsafe {
-        blocking(R, |slot| put(R, pe, dest.cast(), source.cast(), bytes, slot));
+        blocking(R, (pe, dest as usize), |slot| put(R, pe, dest.cast(), source.cast(), bytes, slot));
     });
     0
 }
@@ -82,7 +87,7 @@ pub(super) unsafe extern "C" fn put_nb(
         let leaf = slot.map_or(EVENT_INVALID, Slot::leaf);
         let root = match (slot, local) {
             (Some(slot), LocalCompletion::Now) if bytes > COPIED => {
-                slot.finish(R);
+                slot.finish(R, (pe, dest as usize));
                 EVENT_INVALID
             }
             (slot, _) => slot.map_or(EVENT_INVALID, Slot::root),
@@ -136,7 +141,7 @@ pub(super) unsafe extern "C" fn get_blocking(
     let pe = place::transfer_peer(R, tm, rank, flags);
     // SAFETY: the caller's.
     record::sized(op!(GET_BLOCKING), pe, source as usize, bytes, || unsafe {
-        blocking(R, |slot| get(R, pe, dest.cast(), source.cast(), bytes, slot));
+        blocking(R, (pe, source as usize), |slot| get(R, pe, dest.cast(), source.cast(), bytes, slot));
     });
     0
 }
@@ -203,7 +208,7 @@ pub(super) extern "C" fn get_blocking_val(
     let mut value = [0u8; 8];
     // SAFETY: the value lives here until the get is complete.
     record::sized(op!(GET_VAL), pe, source as usize, bytes, || unsafe {
-        blocking(R, |slot| get(R, pe, value.as_mut_ptr(), source.cast(), bytes, slot));
+        blocking(R, (pe, source as usize), |slot| get(R, pe, value.as_mut_ptr(), source.cast(), bytes, slot));
     });
     usize::from_le_bytes(value)
 }
@@ -225,7 +230,7 @@ pub(super) extern "C" fn put_blocking_val(
     let value = value.to_le_bytes();
     // SAFETY: the value lives here until the put is complete.
     record::sized(op!(PUT_VAL_BLOCKING), pe, dest as usize, bytes, || unsafe {
-        blocking(R, |slot| put(R, pe, dest.cast(), value.as_ptr(), bytes, slot));
+        blocking(R, (pe, dest as usize), |slot| put(R, pe, dest.cast(), value.as_ptr(), bytes, slot));
     });
     0
 }

@@ -15,6 +15,10 @@ const ONE_PE: f64 = 0.5;
 /// What the last one has to be behind the mean of the others, in nanoseconds: starting processes takes some.
 const LEAST_NS: u64 = 20_000_000;
 
+/// By what a program begins.
+const BEGINS: [&str; 5] = ["shmem_init", "shmem_init_thread", "start_pes", "gex_Client_Init", "gasnet_init"];
+const END: &str = "shmem_finalize";
+
 /// Where PEs wait for one that comes late.
 pub(crate) struct LateEnd {
     /// C name of the routine that the others wait in.
@@ -48,8 +52,10 @@ pub(crate) fn late(profile: &Merged) -> Option<LateEnd> {
     };
     // On other hosts, processes are started when they can be.
     let is_one_host = pes.windows(2).all(|two| two[0].host == two[1].host);
-    let begin = (has_ended && is_one_host).then(|| of("shmem_init", |pe| pe.start_ns)).flatten();
-    let end = has_ended.then(|| of("shmem_finalize", |pe| pe.finalize_ns)).flatten();
+    let is_called = |name: &&&str| profile.routines.iter().any(|routine| routine.name == **name);
+    let first = BEGINS.iter().find(is_called).unwrap_or(&BEGINS[0]);
+    let begin = (has_ended && is_one_host).then(|| of(first, |pe| pe.start_ns)).flatten();
+    let end = has_ended.then(|| of(END, |pe| pe.finalize_ns)).flatten();
     begin.into_iter().chain(end).max_by_key(|late| late.lost_ns)
 }
 
@@ -60,10 +66,10 @@ pub fn find(profile: &Merged, _: &dyn Symbols) -> Option<Finding> {
     Some(Finding {
         what: format!("{routine} waits for PE {pe}: it comes {} after the others in the mean", shown_time(each)),
         evidence: format!("the others lost {} by it together", shown_time(lost_ns as f64)),
-        try_this: if routine == "shmem_init" {
-            "what that PE does before shmem_init can be done after it, while the others go on, or by each for itself"
-        } else {
+        try_this: if routine == END {
             "what that PE does at the end can be shared out, or done while the others still work"
+        } else {
+            "what that PE does before that call can be done after it, while the others go on, or by each for itself"
         },
         share,
     })
@@ -72,7 +78,8 @@ pub fn find(profile: &Merged, _: &dyn Symbols) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Pe, Profile};
+    use crate::model::{Pe, Profile, Routine};
+    use crate::op::Class;
     use crate::report::NoSymbols;
 
     const MS: u64 = 1_000_000;
@@ -104,6 +111,14 @@ mod tests {
         assert_eq!(found(&[(0, 700), (5, 700), (10, 700)]), None);
         assert_eq!(found(&[(0, 700), (0, 1190), (0, 1200)]), None);
         assert_eq!(found(&[(0, 700)]), None);
+    }
+
+    #[test]
+    fn the_call_that_a_program_begins_with_is_named() {
+        let mut client = profile(&[(0, 700), (0, 700), (550, 700)]);
+        client.routines = vec![Routine::new("gex_Client_Init", Class::Setup)];
+        let found = find(&client, &NoSymbols).unwrap();
+        assert!(found.what.starts_with("gex_Client_Init waits for PE 2") && !found.try_this.contains("shmem_"));
     }
 
     #[test]

@@ -112,6 +112,7 @@ rows! {
     OLD_COLL "gasnet_coll" Wait Timed 0;
     REQUEST_TRIES "gex_AM_Request_tries" Test Sampled 0;
     HSL_WITHIN "gex_HSL_Lock_in_handler" Handler Timed 0;
+    TM_CREATE "gex_TM_Create" Team Timed 0;
 }
 
 /// All atomics may store, since one routine is for all of them.
@@ -166,7 +167,9 @@ pub const fn handler(number: u16) -> Option<u16> {
 /// Whether an operation waits for messages or for what goes on by them: its peer is who has to do something, and its
 /// address tells what ([`Awaited`]).
 pub const fn waits_for_messages(op: u16) -> bool {
-    matches!(op, NO_ROOM | POLL | BLOCKUNTIL | EVENT_WAIT | NBI_WAIT | OLD_WAIT | OLD_COLL)
+    let is_wait = matches!(op, NO_ROOM | POLL | BLOCKUNTIL | EVENT_WAIT | NBI_WAIT | OLD_WAIT | OLD_COLL);
+    let is_setup = matches!(op, CLIENT_INIT | GASNET_INIT | GASNET_ATTACH | SEGMENT_ATTACH);
+    is_wait || is_setup || matches!(op, PUBLISH | TM_SPLIT | TM_CREATE)
 }
 
 /// What a wait for messages may be for.

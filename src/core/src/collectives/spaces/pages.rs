@@ -185,6 +185,8 @@ pub(super) fn map(
             return Err(failed);
         }
     };
+    // Core files have what is this PE's own.
+    mmap::dump(view as usize, stride * count, false);
     let pages = Pages { own, view, stride, count };
     if wish.page > mmap::page() && opened.is_none() {
         // SAFETY: mapped above.
