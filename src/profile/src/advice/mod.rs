@@ -208,6 +208,12 @@ fn shown_sum(profile: &Merged, of: impl Fn(&Routine) -> bool) -> String {
     if is_bound { format!("at most {time}") } else { time }
 }
 
+/// Whether PEs have asked for addresses of other PEs' memory: what they read and write there, and whose, is not known.
+fn have_pointers(profile: &Merged) -> bool {
+    let gives_one = |r: &Routine| matches!(&*r.name, "shmem_ptr" | "shmem_team_ptr");
+    profile.routines.iter().any(|r| gives_one(r) && r.all_calls() > 0)
+}
+
 fn is_quiet(r: &Routine) -> bool {
     r.class == Class::Order && r.name.contains("quiet")
 }

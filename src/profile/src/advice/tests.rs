@@ -327,6 +327,34 @@ fn uneven(first: u64, others: u64) -> Profile {
     profile
 }
 
+/// Through pointers data goes between any PEs of a host, and is counted nowhere.
+#[test]
+fn nothing_is_said_of_who_exchanges_what_where_pes_have_pointers() {
+    let barrier = routine("shmem_barrier_all", Class::Barrier, 5000, 0, 300 * MS);
+    let put = |bytes, ns| routine("shmem_putmem", Class::Put, 900, bytes, ns);
+    let mut apart = in_pairs(profile(&[put(1 << 16, 190 * MS)], 0.25), |pe| pe ^ 2);
+    for pe in &mut apart.pes {
+        pe.host = if pe.pe < 2 { "a".into() } else { "b".into() };
+        pe.routines[0].bytes.swap(2, 3);
+    }
+    for (rule, clean) in [
+        ("larger-team", in_pairs(profile(&[barrier.clone(), put(8, MS)], 0.25), |pe| pe ^ 1)),
+        ("barriers-per-byte", profile(&[barrier, put(8, MS)], 0.25)),
+        ("placement", apart),
+    ] {
+        for name in ["shmem_ptr", "shmem_team_ptr"] {
+            let mut pointed = clean.clone();
+            assert!(names(&pointed).contains(&rule), "{rule}");
+            pointed.pes[1].routines.push(routine(name, Class::Query, 3, 0, 1000));
+            let found = names(&pointed);
+            assert!(
+                !found.iter().any(|name| ["larger-team", "barriers-per-byte", "placement"].contains(name)),
+                "{found:?}"
+            );
+        }
+    }
+}
+
 /// A meeting of fewer PEs saves nothing while one of them has all the time something to do.
 #[test]
 fn no_smaller_team_is_faster_than_its_busiest_pe() {
