@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::merge::{Does, Merged, PeRow, PhaseKey, Place};
-use crate::op::Class;
+use crate::merge::{Does, Merged, PeRow, PhaseKey, Place, WaitLines};
+use crate::op::{Class, class_of};
 use crate::report::{Symbols, line, shown_time, try_otherwise};
 
 use super::naps::naps_ns;
@@ -42,7 +42,9 @@ fn in_run(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     };
     let mean = others().map(|pe| most(pe) as f64).sum::<f64>() / (profile.pes.len() - 1) as f64;
     let excess = (work(one) as f64 - mean).min(one.main_ns() as f64);
-    let waiting: f64 = others().map(|pe| waited_ns(pe, asks(pe)) as f64).sum();
+    let elsewhere = waited_for_others(profile, one.pe);
+    let waited = |pe: &PeRow| waited_ns(pe, asks(pe)).saturating_sub(*elsewhere.get(&pe.pe).unwrap_or(&0));
+    let waiting: f64 = others().map(|pe| waited(pe) as f64).sum();
     // Spread evenly, all PEs would end earlier by what is left of the excess, as far as there are cores for it.
     let pes = profile.pes.len() as f64;
     // What it stood in line for in a crowd is no part of the excess.
@@ -99,6 +101,18 @@ fn waited_ns(pe: &PeRow, (asks_ns, between_ns): (u64, u64)) -> u64 {
     // Tests of locks are both.
     let tests = asks_ns.min(pe.time_ns(|class| class == Class::Lock));
     pe.time_ns(may_wait).max(tests).saturating_sub(tests).saturating_add(asks_ns + between_ns).min(pe.main_ns())
+}
+
+/// How long each PE waited for flags, signals and variables that others than this one are known to have set late.
+fn waited_for_others(profile: &Merged, one: u32) -> BTreeMap<u32, u64> {
+    let rows = || profile.causes.rows.iter().filter(|row| class_of(row.site.routine) == Some(Class::Wait));
+    let lines = WaitLines::of(rows());
+    let mut sums = BTreeMap::new();
+    for row in rows().filter(|row| row.pe != one && lines.whose(row).is_not_of(one)) {
+        let sum: &mut u64 = sums.entry(row.pe).or_default();
+        *sum = sum.saturating_add(row.ns);
+    }
+    sums
 }
 
 /// Whether no other PE has nearly as much to do as the one that has most, compared with the `mean` of the others.

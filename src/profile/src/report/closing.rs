@@ -2,6 +2,7 @@
 
 use super::balance::balance;
 use super::symbols::Symbols;
+use super::text::is_blamed;
 use super::view::{LateLine, Regions, located};
 use super::{table, view};
 use crate::advice::{late_end, run_ns, waits_itself};
@@ -109,6 +110,8 @@ fn outside(profile: &Merged, run: f64, is_at_an_end: bool) -> Option<Line> {
     // A PE that computes longer has the others wait: where they do is told before, unless nobody knows.
     // Of a job that broke off nobody knows how long each would have computed.
     let known = profile.late.iter().any(|late| late.lost_ns as f64 > 0.0) || is_at_an_end || profile.broke_off();
+    // Nor is anything lost by a PE that nobody waits for.
+    let known = known || !is_blamed(profile, outside.max.0);
     let row = profile.pes.iter().find(|pe| pe.pe == outside.max.0);
     let computes = row.is_none_or(|pe| outside_parts(profile)(pe).most() == Does::Computes);
     let does = if computes { "computes" } else { "is outside of the library" };

@@ -375,3 +375,35 @@ fn several_with_more_to_do_are_named_together_for_flags() {
     }
     assert_eq!(names(&flags), ["uneven-work"], "{:?}", findings(&flags));
 }
+
+/// Three PEs that wait for each other's flags, and one that works by itself all the time.
+fn with_a_loner(by: fn(u32) -> u32) -> Profile {
+    let mut token = profile(&[], 0.25);
+    let place = |routine: &str| CodePlace { routine: routine.into(), ..CodePlace::default() };
+    for pe in token.pes.iter_mut().filter(|pe| pe.pe != 2) {
+        let ns = 550 * MS;
+        pe.routines = vec![routine("shmem_long_wait_until", Class::Wait, 100, 0, ns)];
+        let by =
+            Releaser { pe: by(pe.pe), place: place("shmem_long_p"), work_ns: ns, own_ns: ns, ..Releaser::default() };
+        let routine = "shmem_long_wait_until".into();
+        pe.tables.causes = vec![Cause { routine, waits: 100, ns, by: Some(by), ..Cause::default() }];
+    }
+    token
+}
+
+/// It is not the one that the others wait for, however little it waits.
+#[test]
+fn a_pe_that_nobody_waits_for_is_not_blamed() {
+    let said = |profile: &Profile| {
+        let merged = Merged::from(profile);
+        let text = crate::report::text(&merged, &crate::report::Options::default(), &NoSymbols);
+        [names(profile).contains(&"serial-pe"), text.contains("PE 2 waits least"), text.contains("because PE 2")]
+    };
+    let (alone, waited_for) = (with_a_loner(|pe| if pe == 0 { 1 } else { 0 }), with_a_loner(|_| 2));
+    assert_eq!(said(&alone), [false; 3], "{:?}", findings(&alone));
+    assert_eq!(said(&waited_for)[..2], [true; 2], "{:?}", findings(&waited_for));
+    // Where it is not known who ended the waits, nothing speaks against it.
+    let mut unknown = alone;
+    unknown.pes.iter_mut().flat_map(|pe| &mut pe.tables.causes).for_each(|cause| cause.by = None);
+    assert_eq!(said(&unknown)[..2], [true; 2], "{:?}", findings(&unknown));
+}
