@@ -1,9 +1,10 @@
 //! Calls of all PEs of a team, as barriers, that wait for one PE, which is always the same.
 
-use crate::merge::{Does, Late, Merged, PeRow, Place};
+use crate::merge::{Does, Late, Merged, PeRow};
 use crate::op::{Class, class_of};
 use crate::report::{LateLine, Regions, Symbols, late_by_line, located, place, shown_time, try_otherwise};
 
+use super::room::phases_before;
 use super::serial_pe::{may_wait, outside_ns};
 use super::{Finding, outside, run_ns, uneven_work};
 
@@ -90,9 +91,7 @@ fn waits_in_other_meetings(profile: &Merged, line: &Late, pe: u32) -> bool {
     if own.is_none_or(|row| (row.time_ns(is_meeting) as f64) < least) {
         return false;
     }
-    let is_here = |to: &Place| to.routine == line.routine && line.place().is_none_or(|place| to.file() == Some(place));
-    let before = profile.phases.iter().filter(|((_, to), _)| to.as_ref().is_some_and(is_here));
-    let more = before.map(|(_, sum)| {
+    let more = phases_before(profile, line).map(|sum| {
         let own = sum.work_of(pe);
         own as f64 - (sum.work_ns() - own) as f64 / sum.pes().saturating_sub(1).max(1) as f64
     });

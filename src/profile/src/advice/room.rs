@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::merge::{Merged, PeRow, PhaseSum};
+use crate::merge::{Late, Merged, PeRow, PhaseSum, Place};
 use crate::op::Class;
 
 use super::naps::naps_ns;
@@ -55,6 +55,12 @@ pub(super) fn go_together(profile: &Merged) -> bool {
         && are_of_all
         && !have_threads
         && profile.phases.iter().all(|(_, sum)| is_of_each(sum))
+}
+
+/// Phases that end in the meetings of a line.
+pub(super) fn phases_before<'p>(profile: &'p Merged, line: &'p Late) -> impl Iterator<Item = &'p PhaseSum> {
+    let is_here = |to: &Place| to.routine == line.routine && line.place().is_none_or(|place| to.file() == Some(place));
+    profile.phases.iter().filter(move |((_, to), _)| to.as_ref().is_some_and(is_here)).map(|(_, sum)| sum)
 }
 
 /// What a PE works from one meeting to the next, in nanoseconds, without standing in line for a core, or sleeping until

@@ -177,7 +177,12 @@ fn who_sleeps_between_two_tests_waits() {
     // Tests most of which succeed, and a few of them: what it sleeps for is something else.
     all.pes[0].routines = vec![routine("shmem_long_p", Class::Put, 9000, 8, MS)];
     assert!(!names(&all).contains(&"polling"), "{:?}", findings(&all));
-    assert!(!names(&asleep(50, 1000 * MS)).contains(&"serial-pe"));
+    assert!(!names(&asleep(20, 1000 * MS)).contains(&"serial-pe"));
+    // One sleep each time, and a barrier, are enough.
+    let mut few = asleep(120, 1000 * MS);
+    few.pes.iter_mut().for_each(|pe| pe.routines.push(routine("shmem_barrier_all", Class::Barrier, 60, 0, MS)));
+    few.pes[0].routines[0].calls[2] = 180;
+    assert_eq!(names(&few), ["serial-pe"], "{:?}", findings(&few));
 }
 
 /// A loop that computes and looks at the best that others have found waits for nothing.

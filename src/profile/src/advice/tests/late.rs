@@ -81,16 +81,16 @@ fn who_is_late_now_and_then_works_longer() {
     assert!(!names(&late([800 * MS, 800 * MS])).contains(&"barrier-late"));
 }
 
-/// Another line, with another PE, that loses as much as a finding is for, is named with the first.
-#[test]
-fn who_is_late_at_another_line_is_named_too() {
+/// Four PEs that meet ten times at one line, to which PE 1 comes so much later than the others, and at another one, to
+/// which PE 2 does.
+fn at_two_lines(first: u64, second: u64) -> Profile {
     let mut late = profile(&[], 0.25);
     for pe in &mut late.pes {
         pe.tables.teams = vec![Team { stride: 1, size: 4, calls: 20, ..Team::default() }];
         pe.tables.sync_every = 1;
         let after = |number: u64| match (pe.pe, number / 10) {
-            (1, 0) => 44 * MS,
-            (2, 1) => 21 * MS,
+            (1, 0) => first,
+            (2, 1) => second,
             _ => 0,
         };
         let sync = |number: u64| {
@@ -100,20 +100,73 @@ fn who_is_late_at_another_line_is_named_too() {
         };
         pe.tables.syncs = (0..20).map(sync).collect();
         let waits = match pe.pe {
-            1 => 210 * MS,
-            2 => 440 * MS,
-            _ => 650 * MS,
+            1 => 10 * second,
+            2 => 10 * first,
+            _ => 10 * (first + second),
         };
         pe.routines = vec![routine("shmem_barrier_all", Class::Barrier, 20, 0, waits)];
         let path = "/bin/x".into();
         pe.tables.modules = vec![Module { start: 0, end: 100, path, ..Module::default() }];
     }
+    late
+}
+
+/// Another line, with another PE, that loses as much as a finding is for, is named with the first.
+#[test]
+fn who_is_late_at_another_line_is_named_too() {
+    let late = at_two_lines(44 * MS, 21 * MS);
     let found = findings(&late);
     let (name, finding) = &found[0];
     assert_eq!((*name, found.len()), ("barrier-late", 1), "{found:?}");
     assert!(finding.what.contains("waits for PE 1: it was last 10 of 10 times"), "{finding:?}");
     assert!(finding.evidence.contains("; and shmem_barrier_all waits for PE 2"), "{finding:?}");
     assert!(finding.evidence.ends_with(", up to 16 %"), "{finding:?}");
+}
+
+/// Two PEs that work longer than the others, each at a line of its own, are not several with more to do.
+#[test]
+fn who_is_late_alone_at_a_line_is_named_alone() {
+    let late = at_two_lines(44 * MS, 42 * MS);
+    assert_eq!(names(&late), ["barrier-late"], "{:?}", findings(&late));
+}
+
+/// Nor is one that works by itself as long as the others run, and never meets them.
+#[test]
+fn who_meets_nobody_has_nobody_wait_for_it() {
+    let mut late = profile(&[], 0.25);
+    for pe in &mut late.pes[..3] {
+        pe.tables.teams = vec![Team { stride: 1, size: 3, calls: 10, ..Team::default() }];
+        pe.tables.sync_every = 1;
+        let sync = |number: u64| {
+            let begin_ns = number * 90 * MS + 1;
+            let phase = Phase { begin_ns, ..Phase::default() };
+            let after = if pe.pe == 1 { 60 * MS } else { 0 };
+            Sync { phase, ..barrier_at(number, begin_ns + after) }
+        };
+        pe.tables.syncs = (0..10).map(sync).collect();
+        let waits = if pe.pe == 1 { 200 } else { 900 };
+        pe.routines = vec![routine("shmem_team_sync", Class::Barrier, 10, 0, waits * MS)];
+    }
+    assert_eq!(names(&late), ["barrier-late"], "{:?}", findings(&late));
+}
+
+/// Several that read or sleep do not work.
+#[test]
+fn several_that_are_on_no_core_are_said_to_be() {
+    let said = |on_core_ms: u64| {
+        let mut all = halves(800 * MS, 200 * MS);
+        for pe in &mut all.pes {
+            let system = &mut pe.tables.system;
+            let ns = if pe.pe % 2 == 1 { on_core_ms } else { 1000 } * MS;
+            (system.usage.user_ns, system.queued_ns) = (ns, Some(0));
+        }
+        let found = findings(&all);
+        assert_eq!(found[0].0, "uneven-work", "{found:?}");
+        (found[0].1.what.clone(), found[0].1.try_this.contains("it is on no core there"))
+    };
+    let (what, is_asleep) = said(50);
+    assert!(what.starts_with("PEs 1, 3 are outside of the library for longer than the others") && is_asleep, "{what}");
+    assert!(!said(1000).1);
 }
 
 /// Two PEs that are late in turn cost more than they have to do more in all.
