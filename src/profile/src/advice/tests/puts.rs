@@ -77,3 +77,12 @@ fn strided_transfers_save_what_blocks_save() {
     assert!(found("shmem_double_iput", 4096, Distance::Host).is_some());
     assert!(found("shmem_double_ibput", 4096, Distance::Host).is_none());
 }
+
+/// Programs that make gets only send no requests.
+#[test]
+fn nothing_is_said_of_puts_in_messages_where_there_are_none() {
+    let get = profile(&[routine("shmem_long_get", Class::Get, 8000, 32, 150 * MS)], 0.25);
+    let found = findings(&on_network(get, &[("reads", 8000), ("bytes_in", 256_000)]));
+    let small = found.iter().find(|(name, _)| *name == "network-small").unwrap_or_else(|| panic!("{found:?}"));
+    assert!(!small.1.evidence.contains("puts and atomics in a message"), "{small:?}");
+}
