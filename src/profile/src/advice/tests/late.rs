@@ -169,6 +169,23 @@ fn several_that_are_on_no_core_are_said_to_be() {
     assert!(!said(1000).1);
 }
 
+/// Collectives of single values take their latency, unless PEs come late to them.
+#[test]
+fn small_collectives_are_told_from_late_and_large_ones() {
+    let of = |bytes, late: Option<u32>| {
+        let sums = routine("shmem_long_sum_reduce", Class::Collective, 1000, bytes, 400 * MS);
+        let mut all = profile(&[sums], 0.25);
+        if late.is_some() {
+            all = with_barriers(all, late);
+            let sum = op("shmem_long_sum_reduce").unwrap();
+            all.pes.iter_mut().flat_map(|pe| &mut pe.tables.syncs).for_each(|sync| sync.op = sum);
+        }
+        let found = findings(&all);
+        found.iter().find(|(name, _)| *name == "library-time").is_some_and(|(_, f)| f.try_this.contains("latency"))
+    };
+    assert!(of(8, None) && !of(1 << 16, None) && !of(8, Some(2)));
+}
+
 /// Two PEs that are late in turn cost more than they have to do more in all.
 #[test]
 fn late_in_turn_is_lost_each_time() {
