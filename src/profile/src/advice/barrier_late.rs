@@ -2,7 +2,9 @@
 
 use crate::merge::{Does, Late, Merged, PeRow};
 use crate::op::{Class, class_of};
-use crate::report::{LateLine, Regions, Symbols, late_by_line, located, place, shown_time, try_otherwise};
+use crate::report::{
+    LateLine, Regions, Symbols, late_by_line, located, phases_by_line, place, shown_time, try_otherwise,
+};
 
 use super::room::phases_before;
 use super::serial_pe::{may_wait, outside_ns};
@@ -46,19 +48,20 @@ fn late(profile: &Merged, symbols: &dyn Symbols) -> Vec<Found> {
     let at_line = |LateLine { late, callers, .. }: LateLine| -> Vec<Found> {
         // A line of a layer of the program: the calls of it by which most is lost, where that alone is worth a word.
         let named = callers.into_iter().filter(|(caller, _)| caller.is_some());
-        let named: Vec<Found> = named.filter_map(|(caller, late)| late_at(profile, late, caller)).collect();
-        if named.is_empty() { late_at(profile, late, None).into_iter().collect() } else { named }
+        let named: Vec<Found> = named.filter_map(|(caller, late)| late_at(profile, late, caller, symbols)).collect();
+        if named.is_empty() { late_at(profile, late, None, symbols).into_iter().collect() } else { named }
     };
     late_by_line(profile, Regions::Together, symbols).into_iter().flat_map(at_line).collect()
 }
 
-fn late_at(profile: &Merged, line: Late, caller: Option<String>) -> Option<Found> {
+fn late_at(profile: &Merged, line: Late, caller: Option<String>, symbols: &dyn Symbols) -> Option<Found> {
     let (pe, times, lost) = line.worst()?;
     let share = line.lost_ns as f64 / run_ns(profile);
     // With two PEs one of both is always the last: it has to be the same one nearly always, or to work longer.
     let often = times as f64 >= OFTEN * line.meetings_of(pe) as f64 || works_longer(profile, &line, pe);
     let is_one = lost as f64 >= ONE_PE * line.lost_ns as f64;
-    let is_late = line.meetings >= MEETINGS && share >= LOST && is_one && often && !waits_itself(profile, &line, pe);
+    let is_late =
+        line.meetings >= MEETINGS && share >= LOST && is_one && often && !waits_itself(profile, &line, pe, symbols);
     is_late.then_some(Found { line, caller, pe, times, lost, share })
 }
 
@@ -78,20 +81,22 @@ fn works_longer(profile: &Merged, line: &Late, pe: u32) -> bool {
 
 /// Whether a PE comes last to meetings since it waits for another one before: for flags, signals or locks, or in
 /// meetings of others.
-pub(crate) fn waits_itself(profile: &Merged, line: &Late, pe: u32) -> bool {
-    explains(profile, line, pe, |row| row.time_ns(Class::is_for_others)) || waits_in_other_meetings(profile, line, pe)
+pub(crate) fn waits_itself(profile: &Merged, line: &Late, pe: u32, symbols: &dyn Symbols) -> bool {
+    explains(profile, line, pe, |row| row.time_ns(Class::is_for_others))
+        || waits_in_other_meetings(profile, line, pe, symbols)
 }
 
 /// Whether a PE waits elsewhere for half as long as it has each of the others wait here or longer, and has not so much
 /// more to do right before.
-fn waits_in_other_meetings(profile: &Merged, line: &Late, pe: u32) -> bool {
+fn waits_in_other_meetings(profile: &Merged, line: &Late, pe: u32, symbols: &dyn Symbols) -> bool {
     let least = each_loses(line, pe) / 2.0;
     let own = profile.pes.iter().find(|row| row.pe == pe);
     let is_meeting = |class: Class| may_wait(class) && !class.is_for_others();
     if own.is_none_or(|row| (row.time_ns(is_meeting) as f64) < least) {
         return false;
     }
-    let more = phases_before(profile, line).map(|sum| {
+    let phases = phases_by_line(profile, symbols);
+    let more = phases_before(&phases, line, symbols).map(|sum| {
         let own = sum.work_of(pe);
         own as f64 - (sum.work_ns() - own) as f64 / sum.pes().saturating_sub(1).max(1) as f64
     });
@@ -112,7 +117,8 @@ fn site(Found { line, caller, .. }: &Found, symbols: &dyn Symbols) -> String {
 
 /// Another line at which one PE is late, by which as much is lost as is worth a finding.
 fn also(profile: &Merged, others: impl Iterator<Item = Found>, symbols: &dyn Symbols) -> String {
-    let worth = others.filter(|found| found.share >= ALSO && !uneven_work::is_one_of_several(profile, found.pe));
+    let worth =
+        others.filter(|found| found.share >= ALSO && !uneven_work::is_one_of_several(profile, found.pe, symbols));
     let Some(found) = worth.max_by(|a, b| a.share.total_cmp(&b.share)) else { return String::new() };
     let site = site(&found, symbols).replacen("; most", "", 1);
     format!("; and {} waits for PE {}{site}, up to {:.0} %", found.line.routine, found.pe, 100.0 * found.share)
@@ -129,7 +135,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     let meetings = line.meetings_of(pe);
     let rare = line.rare(pe);
     // Without it, the others would wait for the next one that comes late.
-    if uneven_work::is_one_of_several(profile, pe) {
+    if uneven_work::is_one_of_several(profile, pe, symbols) {
         return None;
     }
     let habit = match rare {

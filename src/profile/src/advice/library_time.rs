@@ -101,7 +101,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
 pub(super) fn beside(profile: &Merged, symbols: &dyn Symbols, is_covered: impl Fn(Class) -> bool) -> Option<Finding> {
     let is_left = |class: Class| class.is_library_time() && !is_covered(class);
     let found = of_classes(profile, symbols, is_left)?;
-    let share = found.share.min(room(profile, is_left));
+    let share = found.share.min(room(profile, symbols, is_left));
     (share >= MUCH).then_some(Finding { share, ..found })
 }
 

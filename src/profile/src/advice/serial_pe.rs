@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::merge::{Does, Merged, PeRow, PhaseKey, Place, WaitLines};
+use crate::merge::{Does, Merged, PeRow, PhaseSum, WaitLines};
 use crate::op::{Class, class_of};
-use crate::report::{Symbols, line, shown_time, try_otherwise};
+use crate::report::{Symbols, phases_by_line, shown_time, try_otherwise};
 
 use super::naps::naps_ns;
 use super::{Finding, outside, polling, run_ns, serial_phase};
@@ -123,17 +123,11 @@ pub(super) fn is_alone(most: u64, others: impl Iterator<Item = u64>, mean: f64) 
 
 /// The two lines between which a PE works most of what it works more than the others.
 fn longest_phase(profile: &Merged, pe: u32, symbols: &dyn Symbols) -> String {
-    let most = profile.phases.iter().filter(|(_, sum)| sum.most().1 == pe && sum.pes() > 0);
-    let most = most.max_by_key(|(_, sum)| sum.most().0.saturating_sub(sum.work_ns() / sum.pes()));
-    most.map_or_else(String::new, |(phase, _)| format!(", most of it {}", phase_name(phase, symbols)))
-}
-
-/// The two lines between which a phase is, for people.
-pub(super) fn phase_name((from, to): &PhaseKey, symbols: &dyn Symbols) -> String {
-    let place = |of: Option<&Place>, otherwise: &str| {
-        of.map_or_else(|| otherwise.to_owned(), |place| line(place.file(), symbols))
-    };
-    format!("between {} and {}", place(from.as_ref(), "the start"), place(to.as_ref(), "the end"))
+    let phases = phases_by_line(profile, symbols);
+    let most = phases.iter().filter(|phase| phase.sum.most().1 == pe && phase.sum.pes() > 0);
+    let more = |sum: &PhaseSum| sum.most().0.saturating_sub(sum.work_ns() / sum.pes());
+    let most = most.max_by_key(|phase| more(&phase.sum));
+    most.map_or_else(String::new, |phase| format!(", most of it {}", phase.name()))
 }
 
 /// Whether PEs may wait for others that work in calls of this class.

@@ -37,7 +37,7 @@ fn gets(profile: &Merged, symbols: &dyn Symbols, nbi: bool) -> Option<Finding> {
     // While one PE hardly fetches or waits, the run takes what that one does.
     let (fetches, _) = sum(profile, is_fetch);
     let is_saved = |class| class == Class::Get || fetches > 0 && class == Class::Amo;
-    let share = (ns / core_ns(profile)).min(room(profile, is_saved));
+    let share = (ns / core_ns(profile)).min(room(profile, symbols, is_saved));
     let (a_pe, each) = (calls / (profile.pes.len() as u64).max(1), bytes / calls.max(1));
     // On one PE there is nothing to wait for.
     if profile.pes.len() < 2 || a_pe < MANY || each >= SMALL || share < if nbi { NBI } else { DOMINATES } {

@@ -14,7 +14,7 @@ use crate::calibration::{AlgorithmPoint, AlgorithmTimes};
 use crate::merge::Merged;
 use crate::model::{Job, Pe, Profile, Progress, Routine, SizeCount};
 use crate::op::{Class, find as op};
-use crate::report::NoSymbols;
+use crate::report::{Frame, NoSymbols, Symbols};
 use crate::size::size_class;
 use crate::tables::{
     Algorithm, Cause, CodePlace, HotLine, Module, PeTables, Peer, Rate, Releaser, Sync, Team, Traffic,
@@ -73,6 +73,20 @@ fn findings(profile: &Profile) -> Vec<(&'static str, Finding)> {
     let mut merged: Merged = profile.into();
     merged.calibrations.add_algorithms(AlgorithmTimes::new(vec!["timed".into()], 4, algorithms()));
     super::findings(&merged, &NoSymbols)
+}
+
+/// Lines of a file, each of which the compiler has made several calls of, 64 bytes apart.
+struct LinesOf64;
+
+impl Symbols for LinesOf64 {
+    fn frames(&self, _: &str, address: u64) -> Vec<Frame> {
+        vec![Frame { function: "main".into(), file: "ph.c".into(), line: (address % 64) as u32 }]
+    }
+}
+
+/// Gives addresses of a PE a file.
+fn in_a_file(pe: &mut Pe) {
+    pe.tables.modules = vec![Module { start: 0, end: 1000, path: "/bin/ph".into(), ..Module::default() }];
 }
 
 /// What algorithms take on four PEs of the host `timed`.

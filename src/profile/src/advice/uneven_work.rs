@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::merge::{Does, Late, Merged, OutsideParts, PeRow, WaitLines, Whose, outside_parts};
+use crate::merge::{Does, Late, Merged, OutsideParts, PeRow, PhaseSum, WaitLines, Whose, outside_parts};
 use crate::op::{Class, class_of};
-use crate::report::{Symbols, shown_time, try_otherwise};
+use crate::report::{LateLine, Regions, Symbols, late_by_line, phases_by_line, shown_time, try_otherwise};
 use crate::text::pe_list;
 
 use super::naps::naps_ns;
@@ -39,8 +39,8 @@ struct Groups<'p> {
 }
 
 /// Whether a PE is one of several that have more to do than the others.
-pub(super) fn is_one_of_several(profile: &Merged, pe: u32) -> bool {
-    groups(profile).is_some_and(|groups| groups.more.0.iter().any(|row| row.pe == pe))
+pub(super) fn is_one_of_several(profile: &Merged, pe: u32, symbols: &dyn Symbols) -> bool {
+    groups(profile, symbols).is_some_and(|groups| groups.more.0.iter().any(|row| row.pe == pe))
 }
 
 /// In a crowd no more than it was on cores for: whoever waits stands in line there as well, for how long of it is not
@@ -70,7 +70,7 @@ fn works(profile: &Merged, is_crowded: bool) -> impl Fn(&PeRow) -> f64 + use<> {
     move |pe| worked_ns(pe, is_crowded).saturating_sub(naps(pe)) as f64
 }
 
-fn groups(profile: &Merged) -> Option<Groups<'_>> {
+fn groups<'p>(profile: &'p Merged, symbols: &dyn Symbols) -> Option<Groups<'p>> {
     let is_crowded = serialized::lacks_cores(profile);
     if profile.pes.len() < 3 || profile.meetings_differ() || is_crowded && !are_cores_known(profile) {
         return None;
@@ -83,7 +83,10 @@ fn groups(profile: &Merged) -> Option<Groups<'_>> {
     let in_meetings = profile.late.iter().flat_map(|line| line.by_pe.values()).map(|(_, ns)| *ns as f64).sum::<f64>();
     let for_flags: f64 = less.iter().map(|pe| pe.time_ns(Class::is_for_others).min(pe.main_ns()) as f64).sum();
     let are_meetings = in_meetings >= for_flags;
-    let to_them = if are_meetings { keep_late(profile, &mut more, &less) } else { keep_waited_for(profile, &mut more) };
+    let to_them = match are_meetings {
+        true => keep_late(profile, &mut more, &less, symbols),
+        false => keep_waited_for(profile, &mut more),
+    };
     let (more, less) = ((mean(&more), more), (mean(&less), less));
     if more.1.len() < 2 || less.1.is_empty() || more.0 < MORE * less.0 {
         return None;
@@ -110,11 +113,13 @@ fn groups(profile: &Merged) -> Option<Groups<'_>> {
 
 /// Keeps the PEs for which others wait in meetings, and gives what is lost to them where several are late: one that is
 /// late alone is what another rule is for.
-fn keep_late(profile: &Merged, more: &mut Vec<&PeRow>, less: &[&PeRow]) -> f64 {
+fn keep_late(profile: &Merged, more: &mut Vec<&PeRow>, less: &[&PeRow], symbols: &dyn Symbols) -> f64 {
+    let phases = phases_by_line(profile, symbols);
     let (mut to_them, mut of_each) = (0.0, vec![0.0; more.len()]);
-    for line in &profile.late {
+    for LateLine { late: line, .. } in late_by_line(profile, Regions::Together, symbols) {
+        let before: Vec<&PhaseSum> = phases_before(&phases, &line, symbols).collect();
         let lost = |pe: &&PeRow| line.by_pe.get(&pe.pe).map_or(0.0, |(_, ns)| *ns as f64);
-        let are_late: Vec<bool> = more.iter().map(|pe| is_late(profile, line, pe.pe, more, less)).collect();
+        let are_late: Vec<bool> = more.iter().map(|pe| is_late(&line, &before, pe.pe, more, less)).collect();
         if are_late.iter().filter(|is_late| **is_late).count() < 2 {
             continue;
         }
@@ -128,13 +133,12 @@ fn keep_late(profile: &Merged, more: &mut Vec<&PeRow>, less: &[&PeRow]) -> f64 {
 
 /// Whether a PE comes last to a meeting now and then, or works about as long before it as the one that does. Where that
 /// is not known, it may.
-fn is_late(profile: &Merged, line: &Late, pe: u32, more: &[&PeRow], less: &[&PeRow]) -> bool {
+fn is_late(line: &Late, before: &[&PhaseSum], pe: u32, more: &[&PeRow], less: &[&PeRow]) -> bool {
     let Some((last, _, most)) = line.worst() else { return false };
     let own = line.by_pe.get(&pe).map_or(0, |(_, ns)| *ns) as f64;
     if own >= FAIR * most as f64 / more.len() as f64 {
         return true;
     }
-    let before: Vec<_> = phases_before(profile, line).collect();
     let work = |pe: u32| before.iter().map(|sum| sum.work_of(pe) as f64).sum::<f64>();
     let mean = less.iter().map(|row| work(row.pe)).sum::<f64>() / less.len().max(1) as f64;
     before.is_empty() || work(last) > mean && work(pe) - mean >= ALIKE * (work(last) - mean)
@@ -177,7 +181,7 @@ fn does(profile: &Merged, more: &[&PeRow], less: &[&PeRow], excess_ns: f64) -> D
 
 /// See the module.
 pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
-    let Groups { more: (more, more_ns), less: (less, less_ns), share } = groups(profile)?;
+    let Groups { more: (more, more_ns), less: (less, less_ns), share } = groups(profile, symbols)?;
     let named = |pes: &[&PeRow]| match pes.len() <= NAMED {
         true => pe_list(&pes.iter().map(|pe| pe.pe).collect::<Vec<u32>>()),
         false => format!("{} of {} PEs", pes.len(), profile.pes.len()),

@@ -60,7 +60,8 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     // Who waits about as long as those who wait for it passes on what others do.
     let own = profile.pes.iter().find(|row| row.pe == late).map_or(0, |row| row.time_ns(Class::is_for_others));
     let passes_on = own as f64 * of[&late].waiting.len() as f64 >= AS_LONG * lost as f64;
-    let is_one = lost as f64 >= ONE_PE * all as f64 && !passes_on && !uneven_work::is_one_of_several(profile, late);
+    let is_one =
+        lost as f64 >= ONE_PE * all as f64 && !passes_on && !uneven_work::is_one_of_several(profile, late, symbols);
     if share < DOMINATES || !is_one {
         return None;
     }

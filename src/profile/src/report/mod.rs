@@ -42,7 +42,9 @@ pub use units::{
     bytes as shown_bytes, cores as shown_cores, count as shown_count, date as shown_date, time as shown_time,
 };
 pub use view::{ALL, Bars, Chart, VIEWS, View, grids, line, listed_views, place, whole_views};
-pub(crate) use view::{CALL_SITES, CAUSES, LateLine, Regions, is_strided, late_by_line, located};
+pub(crate) use view::{
+    CALL_SITES, CAUSES, LateLine, LinePhase, Regions, is_strided, late_by_line, located, phases_by_line,
+};
 
 use crate::file;
 use crate::merge::Merged;

@@ -169,6 +169,35 @@ fn several_that_are_on_no_core_are_said_to_be() {
     assert!(!said(1000).1);
 }
 
+/// The two lines between which one PE works are those of the view `phases`, however often the compiler has made a call.
+#[test]
+fn places_of_one_line_are_one_for_who_works_alone() {
+    let mut all = profile(&[], 0.25);
+    let (name, op) = ("shmem_barrier_all", op("shmem_barrier_all").unwrap());
+    for pe in &mut all.pes {
+        let own = 64 * u64::from(pe.pe);
+        let is_it = pe.pe == 1;
+        pe.routines = vec![routine(name, Class::Barrier, 3, 0, if is_it { 400 } else { 900 } * MS)];
+        pe.tables.teams = vec![Team { stride: 1, size: 4, calls: 3, ..Team::default() }];
+        pe.tables.sync_every = 1;
+        // Work of 1, 500 or 0, and 20 ms.
+        let works = [1, if is_it { 500 } else { 0 }, if is_it { 21 } else { 20 }];
+        let (addresses, begins) = ([11, 16 + own, 19], [1, 100 * MS, 620 * MS]);
+        let sync = |at: usize| {
+            let from = at.checked_sub(1).map(|before| (addresses[before], op));
+            let phase = Phase { from, begin_ns: begins[at], ..Phase::default() };
+            let left_ns = begins.get(at + 1).copied().unwrap_or(700 * MS);
+            let (address, arrived_ns) = (addresses[at], begins[at] + works[at] * MS);
+            Sync { op, address, number: at as u64, arrived_ns, left_ns, phase, ..Sync::default() }
+        };
+        pe.tables.syncs = (0..3).map(sync).collect();
+        in_a_file(pe);
+    }
+    let found = super::super::findings(&Merged::from(&all), &LinesOf64);
+    let serial = found.iter().find(|(name, _)| *name == "serial-pe").unwrap_or_else(|| panic!("{found:?}"));
+    assert!(serial.1.evidence.ends_with(", most of it between ph.c:10 and ph.c:15"), "{serial:?}");
+}
+
 /// Collectives of single values take their latency, unless PEs come late to them.
 #[test]
 fn small_collectives_are_told_from_late_and_large_ones() {
