@@ -26,7 +26,8 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
 }
 
 fn in_run(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
-    if profile.pes.len() < 2 {
+    // Of a job that broke off nobody knows how long each would have worked.
+    if profile.pes.len() < 2 || profile.broke_off() {
         return None;
     }
     let crowds = crowds(profile);

@@ -490,6 +490,17 @@ fn with_a_loner(by: fn(u32) -> u32) -> Profile {
     token
 }
 
+/// Of a job that broke off nobody knows how long each would have worked.
+#[test]
+fn nobody_works_alone_in_a_job_that_broke_off() {
+    let mut broken = uneven(900 * MS, 100 * MS);
+    broken.job.exit_status = Some(0);
+    assert!(names(&broken).contains(&"serial-pe"));
+    broken.job.exit_status = Some(1);
+    broken.pes[3].progress = Progress::Initialized;
+    assert!(!names(&broken).contains(&"serial-pe"), "{:?}", findings(&broken));
+}
+
 /// It is not the one that the others wait for, however little it waits.
 #[test]
 fn a_pe_that_nobody_waits_for_is_not_blamed() {
