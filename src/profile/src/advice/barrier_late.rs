@@ -1,6 +1,6 @@
 //! Calls of all PEs of a team, as barriers, that wait for one PE, which is always the same.
 
-use crate::merge::{Does, Late, Merged, PeRow};
+use crate::merge::{Does, Late, Merged, PeRow, SiteRow};
 use crate::op::{Class, class_of};
 use crate::report::{
     LateLine, Regions, Symbols, late_by_line, located, phases_by_line, place, shown_time, try_otherwise,
@@ -65,13 +65,17 @@ fn late_at(profile: &Merged, line: Late, caller: Option<String>, symbols: &dyn S
     is_late.then_some(Found { line, caller, pe, times, lost, share })
 }
 
+/// How much more of some time a PE has than the others in the mean.
+fn excess(profile: &Merged, pe: u32, time_ns: impl Fn(&PeRow) -> u64) -> Option<f64> {
+    let time = |row: &PeRow| time_ns(row) as f64;
+    let own = profile.pes.iter().find(|row| row.pe == pe).map(time)?;
+    let others = profile.pes.iter().filter(|row| row.pe != pe);
+    Some(own - others.map(time).sum::<f64>() / (profile.pes.len() as f64 - 1.0).max(1.0))
+}
+
 /// Whether a PE has more of some time than the others in the mean, by half of what it had each of them lose or more.
 fn explains(profile: &Merged, line: &Late, pe: u32, time_ns: impl Fn(&PeRow) -> u64) -> bool {
-    let time = |row: &PeRow| time_ns(row) as f64;
-    let Some(own) = profile.pes.iter().find(|row| row.pe == pe).map(time) else { return false };
-    let others = profile.pes.iter().filter(|row| row.pe != pe);
-    let mean = others.map(time).sum::<f64>() / (profile.pes.len() as f64 - 1.0).max(1.0);
-    own - mean > each_loses(line, pe) / 2.0
+    excess(profile, pe, time_ns).is_some_and(|more| more > each_loses(line, pe) / 2.0)
 }
 
 /// Whether a PE that is late now and then works longer than the others.
@@ -146,17 +150,53 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
         let at = shown_time(at as f64);
         format!(", {} of it in {count} of them, the worst {at} after the job began", shown_time(lost as f64))
     });
+    let calls = in_calls(profile, &line, pe, symbols);
+    let try_this = match &calls {
+        Some((_, try_calls)) if rare.is_none() => try_calls,
+        _ => try_this(&line.routine, rare.is_some(), does),
+    };
     Some(Finding {
         what: format!("{}{region} waits for PE {pe}{habit}", line.routine),
         evidence: format!(
             "the others lost {} by it, up to {} at a time{then}{}{site}{also}",
             shown_time(lost as f64),
             shown_time(line.max_skew_ns as f64),
-            how(profile, pe, does),
+            calls.map_or_else(|| how(profile, pe, does), |(how, _)| how),
         ),
-        try_this: try_this(&line.routine, rare.is_some(), does),
+        try_this,
         share,
     })
+}
+
+/// Calls that a PE may be in for longer than others, and what to try then.
+type Calls = (fn(Class) -> bool, &'static str);
+
+const CALLS: [Calls; 3] = [
+    (
+        |class| matches!(class, Class::Put | Class::Signal | Class::Order),
+        "let the others send or fetch a part of that; send it as it is ready, with the _nbi forms, while the PE \
+         computes",
+    ),
+    (
+        |class| class == Class::Get,
+        "let those that have the data send it, as it is ready; fetch it with the _nbi forms while the PE computes; \
+         blocks in place of words",
+    ),
+    (
+        |class| class == Class::Amo,
+        "share that out among the PEs; collect what goes to one PE, and send it with one put",
+    ),
+];
+
+/// The calls because of which a PE is late: where it is in them, and what to try.
+fn in_calls(profile: &Merged, line: &Late, pe: u32, symbols: &dyn Symbols) -> Option<(String, &'static str)> {
+    let (of, try_this) = CALLS.into_iter().find(|(of, _)| explains(profile, line, pe, |row| row.time_ns(of)))?;
+    let is_it = |row: &&SiteRow| row.sum.most.1 == pe && class_of(&row.routine).is_some_and(of);
+    let most = profile.sites.iter().filter(is_it).max_by_key(|row| row.sum.most.0)?;
+    let longer = shown_time(excess(profile, pe, |row| row.time_ns(of))?);
+    let at = located(&place(most.place(), symbols));
+    let routine = &most.routine;
+    Some((format!("; PE {pe} is in {routine} and the like for {longer} longer than the others, most {at}"), try_this))
 }
 
 /// How long it was outside of the library, and how long of that on a core, where it does not compute.

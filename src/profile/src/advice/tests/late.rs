@@ -1,7 +1,7 @@
 //! PEs that others wait for in calls of all.
 
 use super::*;
-use crate::tables::{Phase, Region};
+use crate::tables::{Phase, Region, Site};
 
 /// A PE that comes last to the meetings of its own team is late as often as it can be.
 #[test]
@@ -167,6 +167,23 @@ fn several_that_are_on_no_core_are_said_to_be() {
     let (what, is_asleep) = said(50);
     assert!(what.starts_with("PEs 1, 3 are outside of the library for longer than the others") && is_asleep, "{what}");
     assert!(!said(1000).1);
+}
+
+/// A PE that comes late since it is in puts has not too much to compute.
+#[test]
+fn who_is_late_by_its_puts_is_said_to_be() {
+    let mut late = with_barriers(profile(&[], 0.25), Some(2));
+    assert!(findings(&late)[0].1.try_this.starts_with("give that PE less work"));
+    let name = "shmem_putmem";
+    late.pes[2].routines = vec![routine(name, Class::Put, 160, 1 << 22, 590 * MS)];
+    let site = Site { routine: name.into(), calls: 160, total_ns: Some(590 * MS), address: 16, ..Site::default() };
+    late.pes[2].tables.sites = vec![site];
+    late.pes[2].tables.modules = vec![Module { start: 0, end: 100, path: "/bin/x".into(), ..Module::default() }];
+    let (name, finding) = findings(&late).remove(0);
+    assert_eq!(name, "barrier-late", "{finding:?}");
+    let said = "; PE 2 is in shmem_putmem and the like for 590 ms longer than the others, most at x+0x10";
+    assert!(finding.evidence.contains(said), "{finding:?}");
+    assert!(finding.try_this.starts_with("let the others send"), "{finding:?}");
 }
 
 /// The two lines between which one PE works are those of the view `phases`, however often the compiler has made a call.
