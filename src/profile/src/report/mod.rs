@@ -36,7 +36,7 @@ pub use notes::{notes, other_notes, unrecorded, unrecorded_share};
 pub(crate) use outside::{did_for, try_otherwise};
 pub use sort::SortKey;
 pub use symbols::{Frame, NoSymbols, Symbols, script_line};
-pub use table::{filled as shown_filled, set_wide, set_width};
+pub use table::{below as shown_below, filled as shown_filled, set_wide, set_width};
 pub use text::text;
 pub use units::{
     bytes as shown_bytes, cores as shown_cores, count as shown_count, date as shown_date, time as shown_time,
