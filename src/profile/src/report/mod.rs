@@ -4,6 +4,8 @@ mod balance;
 #[cfg(feature = "lines")]
 pub mod build_id;
 mod closing;
+#[cfg(feature = "lines")]
+mod debug_file;
 mod distinct;
 mod ends;
 mod extremes;
