@@ -11,7 +11,7 @@ use serde_json::Value;
 /// Rules with a program, and PEs that it takes for them to be seen. Atomics are contended where both PEs have a core at
 /// the same time, which a busy machine does not give them: that program is for `./x proof` alone. What is gained is
 /// measured by `./x proof`.
-const RULES: [(&str, usize); 22] = [
+const RULES: [(&str, usize); 23] = [
     ("small-puts", 2),
     ("quiet-often", 2),
     ("barrier-late", 2),
@@ -24,6 +24,7 @@ const RULES: [(&str, usize); 22] = [
     ("queries", 2),
     ("put-then-flag", 2),
     ("small-gets", 2),
+    ("own-memory", 2),
     ("strided", 2),
     ("compare-and-swap", 2),
     ("locks", 2),

@@ -22,6 +22,7 @@ mod network_small;
 mod never_returned;
 mod outside;
 mod oversubscribed;
+mod own_memory;
 mod placement;
 mod polling;
 mod put_then_flag;
@@ -87,6 +88,7 @@ pub const RULES: &[Rule] = &[
     Rule { name: "queries", find: queries::find },
     Rule { name: "put-then-flag", find: put_then_flag::find },
     Rule { name: "small-gets", find: small_gets::find },
+    Rule { name: "own-memory", find: own_memory::find },
     Rule { name: "strided", find: strided::find },
     Rule { name: "contended-atomics", find: contended_atomics::find },
     Rule { name: "compare-and-swap", find: compare_and_swap::find },

@@ -192,6 +192,7 @@ fn each_rule_fires_on_what_it_is_for() {
             ),
         ),
         ("small-gets", profile(&[routine("shmem_long_g", Class::Get, 100_000, 8, 150 * MS)], 0.25)),
+        ("own-memory", of_own_memory(routine("shmem_long_g", Class::Get, 100_000, 8, 150 * MS))),
         ("strided", profile(&[routine("shmem_long_iput", Class::Put, 9000, 512, 90 * MS)], 0.25)),
         ("contended-atomics", one_counter(1_000_000, 180 * MS)),
         (
@@ -275,6 +276,26 @@ fn each_rule_fires_on_what_it_is_for() {
         assert_eq!(found.iter().map(|(name, _)| *name).collect::<Vec<_>>(), [name]);
         assert!(found[0].1.share > 0.0 && !found[0].1.evidence.is_empty());
     }
+}
+
+/// Calls that are all of the PE's own memory.
+fn of_own_memory(mut r: Routine) -> Profile {
+    r.calls.swap(1, 2);
+    r.bytes.swap(1, 2);
+    profile(&[r], 0.25)
+}
+
+/// Puts as well; but not where a tenth of them go elsewhere, nor where there is one PE.
+#[test]
+fn a_pe_reads_and_writes_its_own_memory_itself() {
+    let put = || routine("shmem_long_p", Class::Put, 100_000, 8, 150 * MS);
+    let is_told = |profile: &Profile| names(profile).contains(&"own-memory");
+    assert!(is_told(&of_own_memory(put())));
+    let mut mixed = of_own_memory(put());
+    mixed.pes.iter_mut().for_each(|pe| pe.routines[0].calls[2] = 20_000);
+    let mut alone = of_own_memory(put());
+    alone.pes.truncate(1);
+    assert!(!is_told(&mixed) && !is_told(&alone) && !is_told(&profile(&[put()], 0.25)));
 }
 
 /// Atomics of four PEs of one second, so many a PE, to PE 0.
