@@ -207,8 +207,8 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     Some(Finding {
         what,
         evidence: format!(
-            "{} outside of the library in the mean of the {} with more{on_core}, {} of the {} with less, which waits {} \
-             in all{in_line}{}",
+            "{} outside of the library in the mean of the {} with more{on_core}, {} of the {} with less, which waits \
+             {} in all{in_line}{}",
             shown_time(more_ns),
             more.len(),
             shown_time(less_ns),
