@@ -36,6 +36,7 @@ strided 2 auto 0 blocks moved element by element
 first-touch 2 auto 0 puts to memory that nobody has touched
 network-small 2 ofi 1 each small put complete before the next, over the network
 small-gets 2 auto 0 values fetched one by one
+own-memory 2 auto 0 values of the PE itself fetched through the library
 get-and-wait 2 ofi 50 the consumer fetches what the producer has, over the network
 polling 2 auto 0 PEs ask again and again
 heap 2 auto 0 allocation in a loop

@@ -216,7 +216,7 @@ fn a_quota_of_cpu_time_is_named() {
     job.arg(&directory).arg(&binary).limit(60).run().expect_code(0);
     let report = Job::new(tree::tool("oshprof")).arg("report").arg(&directory).run().expect_code(0);
     report.expect_text(&["2 PEs on ", ", a quota of 1 core, ", ": waits include time without a core"]);
-    let advice = Job::new(tree::tool("oshprof")).arg("advise").arg(&directory).run().expect_code(0);
+    let advice = Job::new(tree::tool("oshprof")).args(["advise", "--json"]).arg(&directory).run().expect_code(0);
     advice.expect_text(&["2 PEs share the time of 1 core", ", which is their quota"]);
 }
 

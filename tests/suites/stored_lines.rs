@@ -97,6 +97,26 @@ fn functions_and_objects_of_cpp_have_their_names_without_debug_information() {
     fs::remove_dir_all(&folder).unwrap();
 }
 
+/// Debug information in a file of its own, as distributions ship it.
+#[test]
+fn lines_are_found_in_the_file_that_a_debuglink_names() {
+    let folder = folder("debuglink");
+    build(&folder, 0);
+    let run = |line: &str| _ = Job::new("sh").args(["-ec", line]).directory(&folder).run().expect_code(0);
+    run("objcopy --only-keep-debug halo halo.debug; strip halo; objcopy --add-gnu-debuglink=halo.debug halo");
+    Job::oshrun(2).args(["--profile", "--profile-dir", "p", "./halo"]).directory(&folder).run().expect_code(0);
+    let lines = [place("add", 0), place("barrier", 0)];
+    let lines = [lines[0].as_str(), lines[1].as_str()];
+    for line in ["true", "mkdir .debug; mv halo.debug .debug"] {
+        run(&format!("rm -f p/lines.json; {line}"));
+        says(&report(&folder, "callsites"), &lines, &[]);
+    }
+    // That of another build has other lines.
+    run("rm p/lines.json; cp halo .debug/halo.debug");
+    says(&report(&folder, "callsites"), &["halo+0x"], &lines);
+    fs::remove_dir_all(&folder).unwrap();
+}
+
 #[test]
 fn a_job_that_was_killed_has_its_lines() {
     let folder = folder("killed");

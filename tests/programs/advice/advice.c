@@ -12,6 +12,7 @@ static const struct {
     {"put-then-flag", put_then_flag}, {"strided", strided},
     {"first-touch", first_touch},     {"network-small", network_small},
     {"small-gets", small_gets},       {"get-and-wait", get_and_wait},
+    {"own-memory", own_memory},
     {"polling", polling},             {"heap", heap},
     {"queries", queries},             {"contended-atomics", contended_atomics},
     {"compare-and-swap", compare_and_swap},

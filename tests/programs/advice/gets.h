@@ -12,6 +12,16 @@ static void small_gets(int advised) {
     at[0] = sum;
 }
 
+/* A table of the PE itself, read through the library, or as memory. */
+static void own_memory(int advised) {
+    long *at = symmetric(BLOCK * sizeof *at), sum = 0;
+    for (long turn = 0; turn < turns(20000); turn++) {
+        volatile long *own = at;
+        for (int i = 0; i < BLOCK; i++) sum += advised ? own[i] : shmem_long_g(&at[i], me);
+    }
+    at[0] = sum;
+}
+
 /* The consumer fetches what the producer has made, or finds it in its memory. */
 static void get_and_wait(int advised) {
     enum { BYTES = 512 };

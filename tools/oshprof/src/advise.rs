@@ -7,11 +7,11 @@ use clap::Args;
 use pellucid_profile::advice::{Finding, findings};
 use pellucid_profile::merge::Merged;
 use pellucid_profile::report::stored::Lines;
-use pellucid_profile::report::{Symbols, broke_off, ends, shown_filled, unrecorded, unrecorded_share};
+use pellucid_profile::report::{Symbols, broke_off, ends, shown_below, shown_filled, unrecorded, unrecorded_share};
 use pellucid_profile::text::visible;
 use serde_json::json;
 
-use crate::report::{complain, load};
+use crate::report::{complain, load, set_width};
 use crate::resolve::Resolver;
 use crate::{FAILED, print};
 
@@ -39,6 +39,7 @@ pub fn run(request: &Request) -> ExitCode {
     let printed = print(&if request.json {
         json_text(&profile, &found, &problems)
     } else {
+        set_width(false);
         before(&profile) + &text(&profile, &found)
     });
     symbols.keep_first(&profile);
@@ -57,25 +58,24 @@ fn before(profile: &Merged) -> String {
 
 fn text(profile: &Merged, found: &[(&'static str, Finding)]) -> String {
     if profile.pes.is_empty() {
-        return "the numbers of no PE could be read: nothing is known of what slows the program down\n".to_owned();
+        return shown_filled("the numbers of no PE could be read: nothing is known of what slows the program down");
     }
     if found.is_empty() {
-        return "nothing found: less than a fifth of the time is lost in the library, and no rule sees a reason for it \
-            to be slow\n".to_owned();
+        return shown_filled(
+            "nothing found: less than a fifth of the time is lost in the library, and no rule sees a reason for it to \
+             be slow",
+        );
     }
     let mut out = String::new();
     for (at, (name, f)) in found.iter().enumerate() {
         let share = 100.0 * f.share;
-        out.push_str(&format!(
-            "{}. {} [{name}, up to {share:.0} % of the run]\n   seen: {}\n   try:  {}\n",
-            at + 1,
-            visible(&f.what),
-            f.evidence,
-            f.try_this
-        ));
+        let number = format!("{}. ", at + 1);
+        out.push_str(&shown_below(&number, &format!("{} [{name}, up to {share:.0} % of the run]", visible(&f.what))));
+        out.push_str(&shown_below("   seen: ", &f.evidence));
+        out.push_str(&shown_below("   try:  ", f.try_this));
     }
     if found.len() > 1 {
-        out.push_str("What findings could save may be the same time: it does not add up.\n");
+        out.push_str(&shown_filled("What findings could save may be the same time: it does not add up."));
     }
     out
 }

@@ -95,6 +95,23 @@ fn text_is_as_wide_as_the_terminal() {
     }
 }
 
+#[test]
+fn advice_is_as_wide_as_the_terminal() {
+    let dir = Scratch::new("advice");
+    let (_, crowd) = cases::all().into_iter().find(|(case, _)| *case == "crowd").unwrap();
+    file::write(&crowd, &OutputDir::take(dir.path()).unwrap()).unwrap();
+    let text = |columns| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_oshprof"));
+        plain(&on_terminal(command.arg("advise").arg(dir.path()), columns))
+    };
+    let (narrow, wide) = (text(80), text(200));
+    assert!(narrow.contains("\n   seen: ") && narrow.contains("\n         "), "{narrow}");
+    assert!(narrow.lines().all(|line| line.chars().count() <= 80), "{narrow}");
+    assert!(wide.lines().any(|line| line.chars().count() > 80), "{wide}");
+    let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(words(&narrow), words(&wide));
+}
+
 /// Help fits a terminal of 80 columns, that of each command that the program's own names.
 #[test]
 fn help_is_80_columns_wide() {

@@ -1,9 +1,12 @@
 //! Calls of all PEs of a team, as barriers, that wait for one PE, which is always the same.
 
-use crate::merge::{Does, Late, Merged, PeRow, Place};
+use crate::merge::{Does, Late, Merged, PeRow, SiteRow};
 use crate::op::{Class, class_of};
-use crate::report::{LateLine, Regions, Symbols, late_by_line, located, place, shown_time, try_otherwise};
+use crate::report::{
+    LateLine, Regions, Symbols, late_by_line, located, phases_by_line, place, shown_time, try_otherwise,
+};
 
+use super::room::phases_before;
 use super::serial_pe::{may_wait, outside_ns};
 use super::{Finding, outside, run_ns, uneven_work};
 
@@ -45,29 +48,34 @@ fn late(profile: &Merged, symbols: &dyn Symbols) -> Vec<Found> {
     let at_line = |LateLine { late, callers, .. }: LateLine| -> Vec<Found> {
         // A line of a layer of the program: the calls of it by which most is lost, where that alone is worth a word.
         let named = callers.into_iter().filter(|(caller, _)| caller.is_some());
-        let named: Vec<Found> = named.filter_map(|(caller, late)| late_at(profile, late, caller)).collect();
-        if named.is_empty() { late_at(profile, late, None).into_iter().collect() } else { named }
+        let named: Vec<Found> = named.filter_map(|(caller, late)| late_at(profile, late, caller, symbols)).collect();
+        if named.is_empty() { late_at(profile, late, None, symbols).into_iter().collect() } else { named }
     };
     late_by_line(profile, Regions::Together, symbols).into_iter().flat_map(at_line).collect()
 }
 
-fn late_at(profile: &Merged, line: Late, caller: Option<String>) -> Option<Found> {
+fn late_at(profile: &Merged, line: Late, caller: Option<String>, symbols: &dyn Symbols) -> Option<Found> {
     let (pe, times, lost) = line.worst()?;
     let share = line.lost_ns as f64 / run_ns(profile);
     // With two PEs one of both is always the last: it has to be the same one nearly always, or to work longer.
     let often = times as f64 >= OFTEN * line.meetings_of(pe) as f64 || works_longer(profile, &line, pe);
     let is_one = lost as f64 >= ONE_PE * line.lost_ns as f64;
-    let is_late = line.meetings >= MEETINGS && share >= LOST && is_one && often && !waits_itself(profile, &line, pe);
+    let is_late =
+        line.meetings >= MEETINGS && share >= LOST && is_one && often && !waits_itself(profile, &line, pe, symbols);
     is_late.then_some(Found { line, caller, pe, times, lost, share })
+}
+
+/// How much more of some time a PE has than the others in the mean.
+fn excess(profile: &Merged, pe: u32, time_ns: impl Fn(&PeRow) -> u64) -> Option<f64> {
+    let time = |row: &PeRow| time_ns(row) as f64;
+    let own = profile.pes.iter().find(|row| row.pe == pe).map(time)?;
+    let others = profile.pes.iter().filter(|row| row.pe != pe);
+    Some(own - others.map(time).sum::<f64>() / (profile.pes.len() as f64 - 1.0).max(1.0))
 }
 
 /// Whether a PE has more of some time than the others in the mean, by half of what it had each of them lose or more.
 fn explains(profile: &Merged, line: &Late, pe: u32, time_ns: impl Fn(&PeRow) -> u64) -> bool {
-    let time = |row: &PeRow| time_ns(row) as f64;
-    let Some(own) = profile.pes.iter().find(|row| row.pe == pe).map(time) else { return false };
-    let others = profile.pes.iter().filter(|row| row.pe != pe);
-    let mean = others.map(time).sum::<f64>() / (profile.pes.len() as f64 - 1.0).max(1.0);
-    own - mean > each_loses(line, pe) / 2.0
+    excess(profile, pe, time_ns).is_some_and(|more| more > each_loses(line, pe) / 2.0)
 }
 
 /// Whether a PE that is late now and then works longer than the others.
@@ -77,22 +85,22 @@ fn works_longer(profile: &Merged, line: &Late, pe: u32) -> bool {
 
 /// Whether a PE comes last to meetings since it waits for another one before: for flags, signals or locks, or in
 /// meetings of others.
-pub(crate) fn waits_itself(profile: &Merged, line: &Late, pe: u32) -> bool {
-    explains(profile, line, pe, |row| row.time_ns(Class::is_for_others)) || waits_in_other_meetings(profile, line, pe)
+pub(crate) fn waits_itself(profile: &Merged, line: &Late, pe: u32, symbols: &dyn Symbols) -> bool {
+    explains(profile, line, pe, |row| row.time_ns(Class::is_for_others))
+        || waits_in_other_meetings(profile, line, pe, symbols)
 }
 
 /// Whether a PE waits elsewhere for half as long as it has each of the others wait here or longer, and has not so much
 /// more to do right before.
-fn waits_in_other_meetings(profile: &Merged, line: &Late, pe: u32) -> bool {
+fn waits_in_other_meetings(profile: &Merged, line: &Late, pe: u32, symbols: &dyn Symbols) -> bool {
     let least = each_loses(line, pe) / 2.0;
     let own = profile.pes.iter().find(|row| row.pe == pe);
     let is_meeting = |class: Class| may_wait(class) && !class.is_for_others();
     if own.is_none_or(|row| (row.time_ns(is_meeting) as f64) < least) {
         return false;
     }
-    let is_here = |to: &Place| to.routine == line.routine && line.place().is_none_or(|place| to.file() == Some(place));
-    let before = profile.phases.iter().filter(|((_, to), _)| to.as_ref().is_some_and(is_here));
-    let more = before.map(|(_, sum)| {
+    let phases = phases_by_line(profile, symbols);
+    let more = phases_before(&phases, line, symbols).map(|sum| {
         let own = sum.work_of(pe);
         own as f64 - (sum.work_ns() - own) as f64 / sum.pes().saturating_sub(1).max(1) as f64
     });
@@ -113,7 +121,8 @@ fn site(Found { line, caller, .. }: &Found, symbols: &dyn Symbols) -> String {
 
 /// Another line at which one PE is late, by which as much is lost as is worth a finding.
 fn also(profile: &Merged, others: impl Iterator<Item = Found>, symbols: &dyn Symbols) -> String {
-    let worth = others.filter(|found| found.share >= ALSO && !uneven_work::is_one_of_several(profile, found.pe));
+    let worth =
+        others.filter(|found| found.share >= ALSO && !uneven_work::is_one_of_several(profile, found.pe, symbols));
     let Some(found) = worth.max_by(|a, b| a.share.total_cmp(&b.share)) else { return String::new() };
     let site = site(&found, symbols).replacen("; most", "", 1);
     format!("; and {} waits for PE {}{site}, up to {:.0} %", found.line.routine, found.pe, 100.0 * found.share)
@@ -130,7 +139,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     let meetings = line.meetings_of(pe);
     let rare = line.rare(pe);
     // Without it, the others would wait for the next one that comes late.
-    if uneven_work::is_one_of_several(profile, pe) {
+    if uneven_work::is_one_of_several(profile, pe, symbols) {
         return None;
     }
     let habit = match rare {
@@ -141,17 +150,53 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
         let at = shown_time(at as f64);
         format!(", {} of it in {count} of them, the worst {at} after the job began", shown_time(lost as f64))
     });
+    let calls = in_calls(profile, &line, pe, symbols);
+    let try_this = match &calls {
+        Some((_, try_calls)) if rare.is_none() => try_calls,
+        _ => try_this(&line.routine, rare.is_some(), does),
+    };
     Some(Finding {
         what: format!("{}{region} waits for PE {pe}{habit}", line.routine),
         evidence: format!(
             "the others lost {} by it, up to {} at a time{then}{}{site}{also}",
             shown_time(lost as f64),
             shown_time(line.max_skew_ns as f64),
-            how(profile, pe, does),
+            calls.map_or_else(|| how(profile, pe, does), |(how, _)| how),
         ),
-        try_this: try_this(&line.routine, rare.is_some(), does),
+        try_this,
         share,
     })
+}
+
+/// Calls that a PE may be in for longer than others, and what to try then.
+type Calls = (fn(Class) -> bool, &'static str);
+
+const CALLS: [Calls; 3] = [
+    (
+        |class| matches!(class, Class::Put | Class::Signal | Class::Order),
+        "let the others send or fetch a part of that; send it as it is ready, with the _nbi forms, while the PE \
+         computes",
+    ),
+    (
+        |class| class == Class::Get,
+        "let those that have the data send it, as it is ready; fetch it with the _nbi forms while the PE computes; \
+         blocks in place of words",
+    ),
+    (
+        |class| class == Class::Amo,
+        "share that out among the PEs; collect what goes to one PE, and send it with one put",
+    ),
+];
+
+/// The calls because of which a PE is late: where it is in them, and what to try.
+fn in_calls(profile: &Merged, line: &Late, pe: u32, symbols: &dyn Symbols) -> Option<(String, &'static str)> {
+    let (of, try_this) = CALLS.into_iter().find(|(of, _)| explains(profile, line, pe, |row| row.time_ns(of)))?;
+    let is_it = |row: &&SiteRow| row.sum.most.1 == pe && class_of(&row.routine).is_some_and(of);
+    let most = profile.sites.iter().filter(is_it).max_by_key(|row| row.sum.most.0)?;
+    let longer = shown_time(excess(profile, pe, |row| row.time_ns(of))?);
+    let at = located(&place(most.place(), symbols));
+    let routine = &most.routine;
+    Some((format!("; PE {pe} is in {routine} and the like for {longer} longer than the others, most {at}"), try_this))
 }
 
 /// How long it was outside of the library, and how long of that on a core, where it does not compute.

@@ -4,7 +4,7 @@ use crate::merge::Merged;
 use crate::op::{Class, class_of};
 use crate::report::{Symbols, shown_bytes, shown_count, shown_time};
 
-use super::{Finding, costliest, run_ns, sum, usual_sum};
+use super::{Finding, costliest, have_pointers, run_ns, sum, usual_sum};
 
 /// Barriers of a PE from which on they are a habit.
 const MANY: u64 = 1000;
@@ -29,7 +29,8 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     let ns = (ns - late as f64).max(0.0).min(usual);
     let share = ns / run_ns(profile);
     let each = bytes / barriers.max(1);
-    if pes < 2 || barriers / pes < MANY || share < DOMINATES || each >= FEW_BYTES {
+    // What is copied through pointers is not counted.
+    if pes < 2 || barriers / pes < MANY || share < DOMINATES || each >= FEW_BYTES || have_pointers(profile) {
         return None;
     }
     // Where fewer PEs could meet, that comes first.

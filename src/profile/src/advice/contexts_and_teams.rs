@@ -29,7 +29,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     let (_, teams) = sum(profile, |r| is_of(Class::Team, &r.name));
     let teams = (teams - late as f64).max(0.0);
     let share = contexts / core_ns(profile) + teams / run_ns(profile);
-    let share = share.min(room(profile, |class| matches!(class, Class::Context | Class::Team)));
+    let share = share.min(room(profile, symbols, |class| matches!(class, Class::Context | Class::Team)));
     let (class, what, ns) =
         if contexts >= teams { (Class::Context, "contexts", contexts) } else { (Class::Team, "teams", teams) };
     let (made, _) = sum(profile, |r| is_of(class, &r.name) && is_made_by(&r.name));

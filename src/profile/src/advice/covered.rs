@@ -14,8 +14,8 @@ pub(super) fn is_by(rule: &str, class: Class) -> bool {
         "queries" => class == Class::Query,
         "locks" => class == Class::Lock,
         "algorithm" => class == Class::Collective,
-        "small-puts" | "quiet-often" | "small-gets" | "strided" | "contended-atomics" | "compare-and-swap"
-        | "first-touch" => is_transfer(class),
+        "small-puts" | "quiet-often" | "small-gets" | "own-memory" | "strided" | "contended-atomics"
+        | "compare-and-swap" | "first-touch" => is_transfer(class),
         "barrier-late" | "barriers-per-byte" | "larger-team" | "oversubscribed" => may_wait(class),
         _ => true,
     }

@@ -16,7 +16,7 @@ const DOMINATES: f64 = 0.10;
 const MANY: u64 = 1000;
 
 /// See the module.
-pub fn find(profile: &Merged, _: &dyn Symbols) -> Option<Finding> {
+pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     let pes = profile.pes.len();
     // With two PEs each is the other's only peer, and of three it is soon most.
     if pes < 4 {
@@ -35,7 +35,7 @@ pub fn find(profile: &Merged, _: &dyn Symbols) -> Option<Finding> {
     }
     let (calls, bytes) = of.values().fold((0_u64, 0_u64), |sum, of| (sum.0 + of.0, sum.1.saturating_add(of.1)));
     let (&pe, &(its_calls, its_bytes, from)) = of.iter().max_by_key(|(pe, of)| (of.0, std::cmp::Reverse(**pe)))?;
-    let share = (ns / core_ns(profile)).min(room(profile, is_transfer));
+    let share = (ns / core_ns(profile)).min(room(profile, symbols, is_transfer));
     // A word that is asked for again and again is another rule's.
     if polling::is_most(profile)
         || calls < MANY

@@ -4,7 +4,7 @@ use crate::merge::Merged;
 use crate::op::Class;
 use crate::report::{Symbols, shown_count, shown_time};
 
-use super::{Finding, busiest_share, costliest, run_ns, sum};
+use super::{Finding, busiest_share, costliest, have_pointers, run_ns, sum};
 
 /// Share of the run that barriers have to take.
 const DOMINATES: f64 = 0.10;
@@ -23,7 +23,10 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     // Nobody is faster by it than the PE that waits least.
     let share = (ns / run_ns(profile)).min(1.0 - busiest_share(profile));
     let many = calls / (pes as u64).max(1) >= MANY;
-    // Data of all PEs needs a meeting of all.
+    // Data of all PEs needs a meeting of all, and who reads whose through pointers nobody knows.
+    if have_pointers(profile) {
+        return None;
+    }
     if pes < 4 || !many || share < DOMINATES || collectives > calls / 100 || profile.other_pairs.0 > 0 {
         return None;
     }

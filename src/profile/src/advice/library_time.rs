@@ -69,6 +69,20 @@ const LARGE: u64 = 1 << 15;
 const LARGE_NEXT: &str = "--view rates: how far they are from what is best here, and what holds them up; --view nbi: \
                           what is under way at a time";
 
+/// Mean bytes of a collective up to which its time is latency.
+const FEW: u64 = 1 << 10;
+const FEW_NEXT: &str = "few bytes in many calls: it is their latency. Put what several of them combine or send into \
+                        one call (an array in place of single values); meet less often";
+
+/// Whether collectives move little, and lose less than half of their time to PEs that come late.
+fn are_of_few_bytes(profile: &Merged) -> bool {
+    let is = |r: &Routine| r.class == Class::Collective;
+    let (calls, ns) = sum(profile, is);
+    let bytes = profile.routines.iter().filter(|r| is(r)).map(|r| r.all_bytes()).fold(0, u64::saturating_add);
+    let late = profile.lost_to_late_ns(|routine| class_of(routine) == Some(Class::Collective));
+    bytes / calls.max(1) < FEW && 2.0 * late as f64 <= ns
+}
+
 /// Whether most of the time in transfers is in routines whose calls move much.
 fn are_large(profile: &Merged, is_left: impl Fn(Class) -> bool) -> bool {
     let moves = |r: &Routine| matches!(r.class, Class::Put | Class::Get | Class::Signal) && is_left(r.class);
@@ -87,7 +101,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
 pub(super) fn beside(profile: &Merged, symbols: &dyn Symbols, is_covered: impl Fn(Class) -> bool) -> Option<Finding> {
     let is_left = |class: Class| class.is_library_time() && !is_covered(class);
     let found = of_classes(profile, symbols, is_left)?;
-    let share = found.share.min(room(profile, is_left));
+    let share = found.share.min(room(profile, symbols, is_left));
     (share >= MUCH).then_some(Finding { share, ..found })
 }
 
@@ -102,7 +116,11 @@ fn of_classes(profile: &Merged, symbols: &dyn Symbols, is_left: impl Fn(Class) -
     let of = |is: fn(Class) -> bool| sum(profile, |r| is(r.class) && is_left(r.class));
     let (name, is, next) = KINDS.into_iter().max_by(|a, b| of(a.1).1.total_cmp(&of(b.1).1))?;
     let (calls, ns) = of(is);
-    let next = if is(Class::Put) && are_large(profile, &is_left) { LARGE_NEXT } else { next };
+    let next = match () {
+        () if is(Class::Put) && are_large(profile, &is_left) => LARGE_NEXT,
+        () if is(Class::Collective) && are_of_few_bytes(profile) => FEW_NEXT,
+        () => next,
+    };
     Some(Finding {
         what: format!("{:.0} % of the time is in the library, most in {name}", (100.0 * all / run).min(100.0)),
         evidence: format!(

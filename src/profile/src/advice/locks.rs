@@ -28,7 +28,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     let is_set = Lock::is_waited_for_in;
     let (calls, ns) = sum(profile, |r| r.class == Class::Lock && is_set(&r.name));
     // While one PE hardly waits, the run takes what that one does, under the lock or not.
-    let share = (ns / run_ns(profile)).min(room(profile, |class| class == Class::Lock));
+    let share = (ns / run_ns(profile)).min(room(profile, symbols, |class| class == Class::Lock));
     if profile.pes.len() < 2 || calls < MANY || share < DOMINATES {
         return None;
     }

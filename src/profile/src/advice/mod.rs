@@ -22,6 +22,7 @@ mod network_small;
 mod never_returned;
 mod outside;
 mod oversubscribed;
+mod own_memory;
 mod placement;
 mod polling;
 mod put_then_flag;
@@ -87,6 +88,7 @@ pub const RULES: &[Rule] = &[
     Rule { name: "queries", find: queries::find },
     Rule { name: "put-then-flag", find: put_then_flag::find },
     Rule { name: "small-gets", find: small_gets::find },
+    Rule { name: "own-memory", find: own_memory::find },
     Rule { name: "strided", find: strided::find },
     Rule { name: "contended-atomics", find: contended_atomics::find },
     Rule { name: "compare-and-swap", find: compare_and_swap::find },
@@ -206,6 +208,12 @@ fn shown_sum(profile: &Merged, of: impl Fn(&Routine) -> bool) -> String {
     let is_bound = profile.routines.iter().any(|r| of(r) && r.is_bounded());
     let time = shown_time(sum(profile, of).1);
     if is_bound { format!("at most {time}") } else { time }
+}
+
+/// Whether PEs have asked for addresses of other PEs' memory: what they read and write there, and whose, is not known.
+fn have_pointers(profile: &Merged) -> bool {
+    let gives_one = |r: &Routine| matches!(&*r.name, "shmem_ptr" | "shmem_team_ptr");
+    profile.routines.iter().any(|r| gives_one(r) && r.all_calls() > 0)
 }
 
 fn is_quiet(r: &Routine) -> bool {

@@ -40,9 +40,12 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     Some(Finding {
         what: format!("{} messages of {} each over the network", shown_count(operations), shown_bytes(mean)),
         evidence: format!(
-            "{} in transfers over all PEs; {:.1} puts and atomics in a message{}",
+            "{} in transfers over all PEs{}{}",
             shown_time(ns),
-            if requests > 0 { entries as f64 / requests as f64 } else { 1.0 },
+            match requests {
+                0 => String::new(),
+                _ => format!("; {:.1} puts and atomics in a message", entries as f64 / requests as f64),
+            },
             costliest(profile, symbols, is_transfer)
         ),
         try_this: "issue many with the _nbi forms and one quiet: small ones then share messages; or collect them in a \

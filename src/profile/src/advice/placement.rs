@@ -7,7 +7,7 @@ use crate::op::Class;
 use crate::report::{Symbols, hosts, shown_bytes, shown_time};
 use crate::size::Distance;
 
-use super::{Finding, run_ns, sum};
+use super::{Finding, have_pointers, run_ns, sum};
 
 /// Share of the bytes to other hosts that has to be saved.
 const SAVED: f64 = 0.25;
@@ -20,7 +20,8 @@ const MOST: usize = 256;
 pub fn find(profile: &Merged, _: &dyn Symbols) -> Option<Finding> {
     let hosts = hosts(profile);
     let pes = profile.pes.len();
-    if hosts.len() < 2 || pes > MOST || profile.other_pairs.0 > 0 {
+    // What goes between PEs of one host through pointers would go between hosts, were they placed otherwise.
+    if hosts.len() < 2 || pes > MOST || profile.other_pairs.0 > 0 || have_pointers(profile) {
         return None;
     }
     let moves = |class| matches!(class, Class::Put | Class::Get | Class::Amo | Class::Signal | Class::Order);

@@ -164,7 +164,7 @@ pub(super) fn waited_ns(profile: &Merged) -> impl Fn(&PeRow) -> (u64, u64) {
 pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     let Asking { routines, calls, share, naps_ns, computes_between } = asking(profile)?;
     // While one PE hardly asks or waits, the run takes what that one does.
-    let share = share.min(room(profile, |class| is_transfer(class) || class == Class::Lock));
+    let share = share.min(room(profile, symbols, |class| is_transfer(class) || class == Class::Lock));
     if share < DOMINATES {
         return None;
     }

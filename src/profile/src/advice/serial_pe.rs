@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::merge::{Does, Merged, PeRow, PhaseKey, Place};
-use crate::op::Class;
-use crate::report::{Symbols, line, shown_time, try_otherwise};
+use crate::merge::{Does, Merged, PeRow, PhaseSum, WaitLines};
+use crate::op::{Class, class_of};
+use crate::report::{Symbols, phases_by_line, shown_time, try_otherwise};
 
 use super::naps::naps_ns;
 use super::{Finding, outside, polling, run_ns, serial_phase};
@@ -26,7 +26,8 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
 }
 
 fn in_run(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
-    if profile.pes.len() < 2 {
+    // Of a job that broke off nobody knows how long each would have worked.
+    if profile.pes.len() < 2 || profile.broke_off() {
         return None;
     }
     let crowds = crowds(profile);
@@ -42,7 +43,9 @@ fn in_run(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     };
     let mean = others().map(|pe| most(pe) as f64).sum::<f64>() / (profile.pes.len() - 1) as f64;
     let excess = (work(one) as f64 - mean).min(one.main_ns() as f64);
-    let waiting: f64 = others().map(|pe| waited_ns(pe, asks(pe)) as f64).sum();
+    let elsewhere = waited_for_others(profile, one.pe);
+    let waited = |pe: &PeRow| waited_ns(pe, asks(pe)).saturating_sub(*elsewhere.get(&pe.pe).unwrap_or(&0));
+    let waiting: f64 = others().map(|pe| waited(pe) as f64).sum();
     // Spread evenly, all PEs would end earlier by what is left of the excess, as far as there are cores for it.
     let pes = profile.pes.len() as f64;
     // What it stood in line for in a crowd is no part of the excess.
@@ -101,6 +104,18 @@ fn waited_ns(pe: &PeRow, (asks_ns, between_ns): (u64, u64)) -> u64 {
     pe.time_ns(may_wait).max(tests).saturating_sub(tests).saturating_add(asks_ns + between_ns).min(pe.main_ns())
 }
 
+/// How long each PE waited for flags, signals and variables that others than this one are known to have set late.
+fn waited_for_others(profile: &Merged, one: u32) -> BTreeMap<u32, u64> {
+    let rows = || profile.causes.rows.iter().filter(|row| class_of(row.site.routine) == Some(Class::Wait));
+    let lines = WaitLines::of(rows());
+    let mut sums = BTreeMap::new();
+    for row in rows().filter(|row| row.pe != one && lines.whose(row).is_not_of(one)) {
+        let sum: &mut u64 = sums.entry(row.pe).or_default();
+        *sum = sum.saturating_add(row.ns);
+    }
+    sums
+}
+
 /// Whether no other PE has nearly as much to do as the one that has most, compared with the `mean` of the others.
 pub(super) fn is_alone(most: u64, others: impl Iterator<Item = u64>, mean: f64) -> bool {
     let next = others.max().unwrap_or(0) as f64;
@@ -109,17 +124,11 @@ pub(super) fn is_alone(most: u64, others: impl Iterator<Item = u64>, mean: f64) 
 
 /// The two lines between which a PE works most of what it works more than the others.
 fn longest_phase(profile: &Merged, pe: u32, symbols: &dyn Symbols) -> String {
-    let most = profile.phases.iter().filter(|(_, sum)| sum.most().1 == pe && sum.pes() > 0);
-    let most = most.max_by_key(|(_, sum)| sum.most().0.saturating_sub(sum.work_ns() / sum.pes()));
-    most.map_or_else(String::new, |(phase, _)| format!(", most of it {}", phase_name(phase, symbols)))
-}
-
-/// The two lines between which a phase is, for people.
-pub(super) fn phase_name((from, to): &PhaseKey, symbols: &dyn Symbols) -> String {
-    let place = |of: Option<&Place>, otherwise: &str| {
-        of.map_or_else(|| otherwise.to_owned(), |place| line(place.file(), symbols))
-    };
-    format!("between {} and {}", place(from.as_ref(), "the start"), place(to.as_ref(), "the end"))
+    let phases = phases_by_line(profile, symbols);
+    let most = phases.iter().filter(|phase| phase.sum.most().1 == pe && phase.sum.pes() > 0);
+    let more = |sum: &PhaseSum| sum.most().0.saturating_sub(sum.work_ns() / sum.pes());
+    let most = most.max_by_key(|phase| more(&phase.sum));
+    most.map_or_else(String::new, |phase| format!(", most of it {}", phase.name()))
 }
 
 /// Whether PEs may wait for others that work in calls of this class.

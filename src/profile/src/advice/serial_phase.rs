@@ -1,11 +1,11 @@
 //! One PE that works from one meeting to the next while the others ask for what it has: in the run as a whole others
 //! may have as much to do.
 
-use crate::merge::{Merged, PhaseKey, PhaseSum};
-use crate::report::{Symbols, shown_time};
+use crate::merge::{Merged, PhaseSum};
+use crate::report::{LinePhase, Symbols, phases_by_line, shown_time};
 
 use super::room::{go_together, work_between};
-use super::serial_pe::{LEAST_NS, LOST, MORE, is_alone, phase_name};
+use super::serial_pe::{LEAST_NS, LOST, MORE, is_alone};
 use super::{Finding, polling, run_ns};
 
 /// The part of what it has to do more in which the others ask at least: while they stand in line for a core, they do
@@ -14,7 +14,7 @@ const ASK: f64 = 0.1;
 
 /// What one PE has to do alone in a phase.
 struct Alone<'p> {
-    phase: &'p PhaseKey,
+    phase: &'p LinePhase,
     pe: u32,
     work: f64,
     mean: f64,
@@ -29,11 +29,12 @@ impl Alone<'_> {
 
 /// Where others wait in meetings, or for flags, other rules speak.
 pub(super) fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
-    if !go_together(profile) || !polling::is_waiting(profile) {
+    let phases = phases_by_line(profile, symbols);
+    if !polling::is_waiting(profile) || !go_together(profile, &phases) {
         return None;
     }
     let (pes, work) = (profile.pes.len(), work_between(profile));
-    let alone = profile.phases.iter().filter_map(|(phase, sum)| alone(profile, phase, sum, &work));
+    let alone = phases.iter().filter_map(|phase| alone(profile, phase, &work));
     let most = alone.max_by(|a, b| a.saved_ns(pes).total_cmp(&b.saved_ns(pes)))?;
     let share = most.saved_ns(pes) / run_ns(profile);
     (share >= LOST).then(|| Finding {
@@ -41,7 +42,7 @@ pub(super) fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
             "PE {} works alone for {} {} while others ask whether it is through",
             most.pe,
             shown_time(most.work - most.mean),
-            phase_name(most.phase, symbols)
+            most.phase.name()
         ),
         evidence: format!(
             "{} outside of the library there, {} in the mean of the others, without standing in line for a core",
@@ -53,12 +54,8 @@ pub(super) fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     })
 }
 
-fn alone<'p>(
-    profile: &Merged,
-    phase: &'p PhaseKey,
-    sum: &PhaseSum,
-    work: impl Fn(&PhaseSum, u32) -> f64,
-) -> Option<Alone<'p>> {
+fn alone<'p>(profile: &Merged, phase: &'p LinePhase, work: impl Fn(&PhaseSum, u32) -> f64) -> Option<Alone<'p>> {
+    let sum = &phase.sum;
     let works: Vec<(u32, f64)> = profile.pes.iter().map(|pe| (pe.pe, work(sum, pe.pe))).collect();
     let (pe, most) = works.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1))?;
     let others = || works.iter().filter(|(other, _)| *other != pe).map(|(_, ns)| *ns);

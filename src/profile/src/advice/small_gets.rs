@@ -6,7 +6,7 @@ use crate::op::{self, Class};
 use crate::report::{Symbols, shown_bytes, shown_count};
 
 use super::room::room;
-use super::{Finding, WORTH, compare_and_swap, core_ns, costliest, polling, shown_sum, sum};
+use super::{Finding, WORTH, compare_and_swap, core_ns, costliest, own_memory, polling, shown_sum, sum};
 
 /// Calls of a PE before they are many.
 const MANY: u64 = 10_000;
@@ -18,7 +18,7 @@ const DOMINATES: f64 = 5.0 * WORTH;
 const NBI: f64 = 0.20;
 
 fn is_contiguous(r: &Routine) -> bool {
-    r.class == Class::Get && !r.name.contains("iget") && !r.name.contains("ibget")
+    r.class == Class::Get && !r.name.contains("iget") && !r.name.contains("ibget") && !own_memory::is_of_own(r)
 }
 
 /// See the module.
@@ -37,7 +37,7 @@ fn gets(profile: &Merged, symbols: &dyn Symbols, nbi: bool) -> Option<Finding> {
     // While one PE hardly fetches or waits, the run takes what that one does.
     let (fetches, _) = sum(profile, is_fetch);
     let is_saved = |class| class == Class::Get || fetches > 0 && class == Class::Amo;
-    let share = (ns / core_ns(profile)).min(room(profile, is_saved));
+    let share = (ns / core_ns(profile)).min(room(profile, symbols, is_saved));
     let (a_pe, each) = (calls / (profile.pes.len() as u64).max(1), bytes / calls.max(1));
     // On one PE there is nothing to wait for.
     if profile.pes.len() < 2 || a_pe < MANY || each >= SMALL || share < if nbi { NBI } else { DOMINATES } {

@@ -14,7 +14,7 @@ use crate::calibration::{AlgorithmPoint, AlgorithmTimes};
 use crate::merge::Merged;
 use crate::model::{Job, Pe, Profile, Progress, Routine, SizeCount};
 use crate::op::{Class, find as op};
-use crate::report::NoSymbols;
+use crate::report::{Frame, NoSymbols, Symbols};
 use crate::size::size_class;
 use crate::tables::{
     Algorithm, Cause, CodePlace, HotLine, Module, PeTables, Peer, Rate, Releaser, Sync, Team, Traffic,
@@ -73,6 +73,20 @@ fn findings(profile: &Profile) -> Vec<(&'static str, Finding)> {
     let mut merged: Merged = profile.into();
     merged.calibrations.add_algorithms(AlgorithmTimes::new(vec!["timed".into()], 4, algorithms()));
     super::findings(&merged, &NoSymbols)
+}
+
+/// Lines of a file, each of which the compiler has made several calls of, 64 bytes apart.
+struct LinesOf64;
+
+impl Symbols for LinesOf64 {
+    fn frames(&self, _: &str, address: u64) -> Vec<Frame> {
+        vec![Frame { function: "main".into(), file: "ph.c".into(), line: (address % 64) as u32 }]
+    }
+}
+
+/// Gives addresses of a PE a file.
+fn in_a_file(pe: &mut Pe) {
+    pe.tables.modules = vec![Module { start: 0, end: 1000, path: "/bin/ph".into(), ..Module::default() }];
 }
 
 /// What algorithms take on four PEs of the host `timed`.
@@ -178,6 +192,7 @@ fn each_rule_fires_on_what_it_is_for() {
             ),
         ),
         ("small-gets", profile(&[routine("shmem_long_g", Class::Get, 100_000, 8, 150 * MS)], 0.25)),
+        ("own-memory", of_own_memory(routine("shmem_long_g", Class::Get, 100_000, 8, 150 * MS))),
         ("strided", profile(&[routine("shmem_long_iput", Class::Put, 9000, 512, 90 * MS)], 0.25)),
         ("contended-atomics", one_counter(1_000_000, 180 * MS)),
         (
@@ -263,6 +278,26 @@ fn each_rule_fires_on_what_it_is_for() {
     }
 }
 
+/// Calls that are all of the PE's own memory.
+fn of_own_memory(mut r: Routine) -> Profile {
+    r.calls.swap(1, 2);
+    r.bytes.swap(1, 2);
+    profile(&[r], 0.25)
+}
+
+/// Puts as well; but not where a tenth of them go elsewhere, nor where there is one PE.
+#[test]
+fn a_pe_reads_and_writes_its_own_memory_itself() {
+    let put = || routine("shmem_long_p", Class::Put, 100_000, 8, 150 * MS);
+    let is_told = |profile: &Profile| names(profile).contains(&"own-memory");
+    assert!(is_told(&of_own_memory(put())));
+    let mut mixed = of_own_memory(put());
+    mixed.pes.iter_mut().for_each(|pe| pe.routines[0].calls[2] = 20_000);
+    let mut alone = of_own_memory(put());
+    alone.pes.truncate(1);
+    assert!(!is_told(&mixed) && !is_told(&alone) && !is_told(&profile(&[put()], 0.25)));
+}
+
 /// Atomics of four PEs of one second, so many a PE, to PE 0.
 fn one_counter(calls: u64, ns: u64) -> Profile {
     let mut all = profile(&[routine("shmem_long_atomic_inc", Class::Amo, calls, 8, ns)], 0.25);
@@ -325,6 +360,34 @@ fn uneven(first: u64, others: u64) -> Profile {
         pe.routines = vec![routine("shmem_barrier_all", Class::Barrier, 10, 0, wait)];
     }
     profile
+}
+
+/// Through pointers data goes between any PEs of a host, and is counted nowhere.
+#[test]
+fn nothing_is_said_of_who_exchanges_what_where_pes_have_pointers() {
+    let barrier = routine("shmem_barrier_all", Class::Barrier, 5000, 0, 300 * MS);
+    let put = |bytes, ns| routine("shmem_putmem", Class::Put, 900, bytes, ns);
+    let mut apart = in_pairs(profile(&[put(1 << 16, 190 * MS)], 0.25), |pe| pe ^ 2);
+    for pe in &mut apart.pes {
+        pe.host = if pe.pe < 2 { "a".into() } else { "b".into() };
+        pe.routines[0].bytes.swap(2, 3);
+    }
+    for (rule, clean) in [
+        ("larger-team", in_pairs(profile(&[barrier.clone(), put(8, MS)], 0.25), |pe| pe ^ 1)),
+        ("barriers-per-byte", profile(&[barrier, put(8, MS)], 0.25)),
+        ("placement", apart),
+    ] {
+        for name in ["shmem_ptr", "shmem_team_ptr"] {
+            let mut pointed = clean.clone();
+            assert!(names(&pointed).contains(&rule), "{rule}");
+            pointed.pes[1].routines.push(routine(name, Class::Query, 3, 0, 1000));
+            let found = names(&pointed);
+            assert!(
+                !found.iter().any(|name| ["larger-team", "barriers-per-byte", "placement"].contains(name)),
+                "{found:?}"
+            );
+        }
+    }
 }
 
 /// A meeting of fewer PEs saves nothing while one of them has all the time something to do.

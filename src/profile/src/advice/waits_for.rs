@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use crate::merge::{Because, Cause, Merged, PeRow};
+use crate::merge::{Because, Cause, Merged, PeRow, WaitLines};
 use crate::op::{self, Class};
 use crate::report::grid::Kind;
 use crate::report::{CAUSES, Options, Symbols, grids, located, shown_time, try_otherwise};
@@ -24,7 +24,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     let rows: Vec<&Cause> = profile.causes.rows.iter().filter(is_wait).collect();
     let all: u64 = rows.iter().map(|row| row.ns).fold(0, u64::saturating_add);
     // Whoever waits himself is late because of another: the time is that other's.
-    let (lines, whom) = (Lines::of(&rows), waited_for(&rows));
+    let (lines, whom) = (WaitLines::of(rows.iter().copied()), waited_for(&rows));
     let mut of: BTreeMap<u32, Late> = BTreeMap::new();
     for row in &rows {
         // Where PEs wait for each other in turn, none of them is the one.
@@ -60,7 +60,8 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     // Who waits about as long as those who wait for it passes on what others do.
     let own = profile.pes.iter().find(|row| row.pe == late).map_or(0, |row| row.time_ns(Class::is_for_others));
     let passes_on = own as f64 * of[&late].waiting.len() as f64 >= AS_LONG * lost as f64;
-    let is_one = lost as f64 >= ONE_PE * all as f64 && !passes_on && !uneven_work::is_one_of_several(profile, late);
+    let is_one =
+        lost as f64 >= ONE_PE * all as f64 && !passes_on && !uneven_work::is_one_of_several(profile, late, symbols);
     if share < DOMINATES || !is_one {
         return None;
     }
@@ -118,37 +119,6 @@ struct Late {
     ns: u64,
     waiting: HashSet<u32>,
     longest: Vec<u32>,
-}
-
-/// For whom a PE waited while another one waited for it: by the one that waited, and for whom.
-struct Lines(HashMap<(u32, u32), u32>);
-
-impl Lines {
-    fn of(rows: &[&Cause]) -> Lines {
-        let mut because = HashMap::new();
-        for row in rows {
-            if let Some(by) = &row.by {
-                because.entry((row.pe, by.pe)).or_insert(row.because);
-            }
-        }
-        let whom = |because| if let Because::Waited(_, whom) = because { whom } else { None };
-        Lines(because.into_iter().filter_map(|(pair, because)| Some((pair, whom(because)?))).collect())
-    }
-
-    /// Who is waited for, by one who waits for `first`: the PEs, the first in line last. `None`: somebody in it waits
-    /// for one before him.
-    fn from(&self, waits: u32, first: u32) -> Option<Vec<u32>> {
-        let (mut line, mut known) = (vec![waits, first], HashSet::from([waits, first]));
-        let mut pair = (waits, first);
-        while let Some(&whom) = self.0.get(&pair) {
-            if !known.insert(whom) {
-                return None;
-            }
-            line.push(whom);
-            pair = (pair.1, whom);
-        }
-        Some(line)
-    }
 }
 
 /// The line at which most of these is waited, and because of what the longest of them there is, in the view's words.

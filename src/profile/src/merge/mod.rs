@@ -22,6 +22,7 @@
 //! | `efficiency` | factors of parallel efficiency: PEs are read again, once it is known who came last to which meeting |
 //! | `phases`, `phase_times` | what happens between meetings, at the same reading; what a sample says of all of it |
 //! | `causes` | who ended waits; at the second reading, what those PEs did |
+//! | `wait_lines` | PEs that wait for one that waits itself |
 //! | `exact`, `pool`, `symbol` | sums of fractions in any order; texts by number; where names of objects are found |
 
 mod addresses;
@@ -56,6 +57,7 @@ mod strip;
 mod symbol;
 #[cfg(test)]
 mod tests;
+mod wait_lines;
 
 use std::borrow::Cow;
 use std::sync::Mutex;
@@ -84,6 +86,7 @@ pub use rings::Rings;
 pub use sites::{SiteRow, SiteSum};
 pub use strip::{STRIP_COLUMNS, STRIP_KINDS, Strip};
 pub use symbol::Symbol;
+pub use wait_lines::{WaitLines, Whose};
 
 use crate::calibration::Calibrations;
 use crate::model::{Job, Pe, Profile, Routine};

@@ -48,8 +48,9 @@ const MOST: f64 = 0.5;
 const COMPUTES: f64 = 0.75;
 /// What helpers compute, of the time on no core, from which on it may be them that it is spent for.
 const BESIDE: f64 = 0.1;
-/// The same in nanoseconds, where they may have stood in line: it is the rest that they lacked a core for.
-const BESIDE_NS: f64 = 200e3;
+/// The same in nanoseconds, where they may have stood in line: it is the rest that they lacked a core for. Threads that
+/// only begin and end take some hundred microseconds.
+const BESIDE_NS: f64 = 2e6;
 /// How much longer than the others in the mean a PE is on a core for it to have more to do, where they stand in line,
 /// too.
 const MORE: f64 = 1.5;
@@ -196,9 +197,13 @@ mod tests {
         helped.system.helpers_ns = 80 * MS;
         assert_eq!(does(&helped), Does::Beside);
         // Where cores are taken, it may have stood in line for nearly all of it.
-        helped.system.helpers_ns = MS;
+        helped.system.helpers_ns = 3 * MS;
         let parts = |cores_are_taken| OutsideParts { cores_are_taken, ..helped.outside_parts() };
         assert_eq!((parts(false).most(), parts(true).most()), (Does::OffCore, Does::Beside));
+        // To begin and to end threads takes some time as well.
+        helped.system.helpers_ns = MS;
+        let parts = OutsideParts { cores_are_taken: true, ..helped.outside_parts() };
+        assert_eq!(parts.most(), Does::OffCore);
         // What is not known is taken for computing.
         let mut old = sleeps;
         old.system.queued_ns = None;

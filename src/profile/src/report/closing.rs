@@ -2,6 +2,7 @@
 
 use super::balance::balance;
 use super::symbols::Symbols;
+use super::text::is_blamed;
 use super::view::{LateLine, Regions, located};
 use super::{table, view};
 use crate::advice::{late_end, run_ns, waits_itself};
@@ -38,6 +39,13 @@ fn percent(share: f64) -> String {
     format!("{:.0} % of PE time", 100.0 * share.min(1.0))
 }
 
+/// So much time in calls of the classes that `of` picks, no more of each PE than its run: several threads may be in
+/// them at a time.
+fn at_most(profile: &Merged, ns: u64, of: impl Fn(Class) -> bool) -> u64 {
+    let of_pes = profile.pes.iter().map(|pe| pe.time_ns(&of).min(pe.main_ns()));
+    ns.min(of_pes.fold(0, u64::saturating_add))
+}
+
 /// Where most is lost by waiting: in a barrier or collective for the PE that comes last, or in a wait or lock.
 fn waiting(profile: &Merged, run: f64, symbols: &dyn Symbols) -> Option<Line> {
     let is_known = !profile.meetings_differ();
@@ -46,6 +54,7 @@ fn waiting(profile: &Merged, run: f64, symbols: &dyn Symbols) -> Option<Line> {
     let late = late.filter(|_| is_known);
     let is_wait = |row: &SiteRow| op::class_of(&row.routine).is_some_and(Class::is_for_others);
     let wait = costliest(profile, symbols, is_wait);
+    let wait = wait.map(|(row, ns)| (row, at_most(profile, ns, Class::is_for_others)));
     match (late, wait) {
         (Some((lost, late)), wait) if wait.is_none_or(|(_, ns)| lost >= ns) => {
             Some((lost as f64 / run, late_line(profile, &late, lost as f64 / run, symbols)))
@@ -79,7 +88,8 @@ fn late_line(profile: &Merged, line: &LateLine, share: f64, symbols: &dyn Symbol
     let place = late.place().map(|place| view::place(Some(place), symbols));
     let place = place.map_or_else(|| late.routine.clone(), |place| format!("{} {}", late.routine, located(&place)));
     // Who waits for another one before is not the reason.
-    let is_one = |pe: u32, lost: u64| lost as f64 >= ONE_PE * late.lost_ns as f64 && !waits_itself(profile, late, pe);
+    let is_one =
+        |pe: u32, lost: u64| lost as f64 >= ONE_PE * late.lost_ns as f64 && !waits_itself(profile, late, pe, symbols);
     let worst = late.worst().filter(|(pe, _, lost)| is_one(*pe, *lost));
     let comma = if called.is_empty() { "" } else { "," };
     let whom = worst.map(|(pe, ..)| format!("{comma} for PE {pe}")).unwrap_or_default();
@@ -91,7 +101,7 @@ fn moving(profile: &Merged, run: f64, symbols: &dyn Symbols) -> Option<Line> {
     let moves = |r: &&Routine| !matches!(r.class, Class::Wait | Class::Lock | Class::Setup);
     // What is waited for late PEs in barriers, collectives and allocations has a line of its own.
     let for_late = |r: &Routine| profile.lost_to_late_ns(|name| *name == *r.name);
-    let spent = |r: &Routine| r.spent_ns().saturating_sub(for_late(r));
+    let spent = |r: &Routine| at_most(profile, r.spent_ns().saturating_sub(for_late(r)), |class| class == r.class);
     let routine = profile.routines.iter().filter(moves).max_by_key(|r| spent(r))?;
     let share = spent(routine) as f64 / run;
     let most = costliest(profile, symbols, |row| *row.routine == *routine.name);
@@ -109,6 +119,8 @@ fn outside(profile: &Merged, run: f64, is_at_an_end: bool) -> Option<Line> {
     // A PE that computes longer has the others wait: where they do is told before, unless nobody knows.
     // Of a job that broke off nobody knows how long each would have computed.
     let known = profile.late.iter().any(|late| late.lost_ns as f64 > 0.0) || is_at_an_end || profile.broke_off();
+    // Nor is anything lost by a PE that nobody waits for.
+    let known = known || !is_blamed(profile, outside.max.0);
     let row = profile.pes.iter().find(|pe| pe.pe == outside.max.0);
     let computes = row.is_none_or(|pe| outside_parts(profile)(pe).most() == Does::Computes);
     let does = if computes { "computes" } else { "is outside of the library" };
@@ -133,6 +145,7 @@ mod tests {
     use crate::merge::Late;
     use crate::model::{Pe, Profile, Progress};
     use crate::report::NoSymbols;
+    use crate::tables::{Module, Site};
 
     /// The PE that is longest outside of the library may sleep there.
     #[test]
@@ -150,6 +163,32 @@ mod tests {
         };
         assert_eq!(said(1000), "33 % of PE time is lost because PE 1 computes longest; see --view pe");
         assert_eq!(said(10), "33 % of PE time is lost because PE 1 is outside of the library longest; see --view pe");
+    }
+
+    /// Four threads of one PE that wait at a time wait for as long as the PE runs.
+    #[test]
+    fn threads_wait_no_longer_than_their_pe_runs() {
+        let name = "shmem_long_wait_until";
+        let pe = |pe: u32| {
+            let mut row = Pe { pe, progress: Progress::Finalized, end_ns: 1000, threads: 1, ..Pe::default() };
+            if pe == 1 {
+                let mut wait = Routine::new(name, Class::Wait);
+                (wait.calls[0], wait.timed_calls, wait.total_ns) = (4, 4, 3600);
+                let site = Site { routine: name.into(), calls: 4, total_ns: Some(3600), address: 5, ..Site::default() };
+                (row.routines, row.threads) = (vec![wait], 4);
+                row.tables.sites = vec![site];
+                row.tables.modules = vec![Module { start: 0, end: 100, path: "/bin/x".into(), ..Module::default() }];
+            }
+            row
+        };
+        let profile = Merged::from(&Profile { pes: vec![pe(0), pe(1)], ..Profile::default() });
+        let (share, said) = waiting(&profile, 2000.0, &NoSymbols).unwrap();
+        assert!(share == 0.5 && said.starts_with("50 % of PE time waits in shmem_long_wait_until"), "{said}");
+        let mut put = Routine::new("shmem_putmem", Class::Put);
+        (put.calls[2], put.timed_calls, put.total_ns) = (4, 4, 3600);
+        let mut puts = profile;
+        (puts.routines, puts.pes[1].ns[Class::Put as usize]) = (vec![put], 3600);
+        assert_eq!(moving(&puts, 2000.0, &NoSymbols).unwrap().0, 0.5);
     }
 
     #[test]

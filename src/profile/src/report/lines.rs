@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::HashMap;
 
+use super::debug_file::debug_file;
 use super::{Frame, Symbols, script_line};
 use crate::text::path_of;
 use addr2line::Loader;
@@ -28,7 +29,7 @@ impl Symbols for Resolver {
             return vec![line];
         }
         let mut loaded = self.loaded.borrow_mut();
-        let loader = loaded.entry(path.to_owned()).or_insert_with(|| Loader::new(path_of(path)).ok());
+        let loader = loaded.entry(path.to_owned()).or_insert_with(|| load(path));
         let Some(loader) = loader else { return Vec::new() };
         let mut frames = Vec::new();
         if let Ok(mut found) = loader.find_frames(address) {
@@ -58,10 +59,17 @@ impl Symbols for Resolver {
 
     fn object(&self, path: &str, address: u64) -> Option<(String, u64)> {
         let mut loaded = self.loaded.borrow_mut();
-        let loader = loaded.entry(path.to_owned()).or_insert_with(|| Loader::new(path_of(path)).ok()).as_ref()?;
+        let loader = loaded.entry(path.to_owned()).or_insert_with(|| load(path)).as_ref()?;
         let symbol = loader.find_symbol_info(address)?;
         Some((readable(symbol.name().into()), address - symbol.address()))
     }
+}
+
+/// The debug information of a file, its own or that in a file beside it; where there is none, its symbols.
+fn load(path: &str) -> Option<Loader> {
+    let path = path_of(path);
+    let separate = debug_file(&path).and_then(|debug| Loader::new(debug).ok());
+    separate.or_else(|| Loader::new(path).ok())
 }
 
 /// How names begin that compilers of C++ and of Rust have made.

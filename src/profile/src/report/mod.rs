@@ -4,6 +4,8 @@ mod balance;
 #[cfg(feature = "lines")]
 pub mod build_id;
 mod closing;
+#[cfg(feature = "lines")]
+mod debug_file;
 mod distinct;
 mod ends;
 mod extremes;
@@ -36,13 +38,15 @@ pub use notes::{notes, other_notes, unrecorded, unrecorded_share};
 pub(crate) use outside::{did_for, try_otherwise};
 pub use sort::SortKey;
 pub use symbols::{Frame, NoSymbols, Symbols, script_line};
-pub use table::{filled as shown_filled, set_wide, set_width};
+pub use table::{below as shown_below, filled as shown_filled, set_wide, set_width};
 pub use text::text;
 pub use units::{
     bytes as shown_bytes, cores as shown_cores, count as shown_count, date as shown_date, time as shown_time,
 };
 pub use view::{ALL, Bars, Chart, VIEWS, View, grids, line, listed_views, place, whole_views};
-pub(crate) use view::{CALL_SITES, CAUSES, LateLine, Regions, is_strided, late_by_line, located};
+pub(crate) use view::{
+    CALL_SITES, CAUSES, LateLine, LinePhase, Regions, is_strided, late_by_line, located, phases_by_line,
+};
 
 use crate::file;
 use crate::merge::Merged;

@@ -81,6 +81,13 @@ pub fn filled(text: &str) -> String {
     wrapped(text).iter().map(|line| format!("{line}\n")).collect()
 }
 
+/// A text behind a begin of its line, below itself where it is too long.
+pub fn below(begin: &str, text: &str) -> String {
+    let indent = columns(begin);
+    let rest = format!("\n{}", " ".repeat(indent));
+    format!("{begin}{}\n", wrapped_to(text, width().saturating_sub(indent)).join(&rest))
+}
+
 /// A table: the first column flush left, the others flush right unless they are texts.
 pub(super) struct Table {
     /// Of the first column, if there is room.

@@ -9,7 +9,7 @@ use super::grid::Grid;
 use super::symbols::Symbols;
 use super::table::{self, Table};
 use super::{Options, closing, head, merge, sort, units, view};
-use crate::merge::{Late, Merged, PeRow};
+use crate::merge::{Merged, PeRow, WaitLines, Whose};
 use crate::model::Routine;
 
 /// PEs listed one by one in the report by routine; with more, see [`shown_pes`].
@@ -285,7 +285,7 @@ fn waiting(profile: &Merged) -> String {
         cells.push(units::percent(waiting_ns(pe) as f64, pe.main_ns() as f64));
         table.row(&format!("PE {}", pe.pe), &cells);
     }
-    let least = waits_least(pes).filter(|least| is_blamed(&profile.late, least.pe) && !profile.broke_off());
+    let least = waits_least(pes).filter(|least| is_blamed(profile, least.pe) && !profile.broke_off());
     if let Some(least) = least {
         table.line(&format!("PE {} waits least: it is the one that the others wait for.", least.pe));
     }
@@ -305,15 +305,25 @@ fn waits_least(pes: &[PeRow]) -> Option<&PeRow> {
     differ.then_some(least)
 }
 
-/// Whether barriers and collectives lost most by this PE, or none is known to have lost anything: then nothing speaks
-/// against it.
-fn is_blamed(late: &[Late], pe: u32) -> bool {
+/// Whether most was lost by this PE in barriers and collectives, or in waits for flags, as far as it is known whose
+/// work ended them; or none is known to have lost anything: then nothing speaks against it.
+pub(super) fn is_blamed(profile: &Merged, pe: u32) -> bool {
     let mut lost: BTreeMap<u32, u64> = BTreeMap::new();
-    for (pe, (_, ns)) in late.iter().flat_map(|late| &late.by_pe) {
-        let sum = lost.entry(*pe).or_default();
-        *sum = sum.saturating_add(*ns);
+    let mut add = |pe: u32, ns: u64| {
+        let sum = lost.entry(pe).or_default();
+        *sum = sum.saturating_add(ns);
+    };
+    profile.late.iter().flat_map(|late| &late.by_pe).for_each(|(pe, (_, ns))| add(*pe, *ns));
+    let lines = WaitLines::of(profile.causes.rows.iter());
+    let mut others = 0;
+    for row in &profile.causes.rows {
+        match lines.whose(row) {
+            Whose::Line(pes) => pes.last().iter().for_each(|pe| add(**pe, row.ns)),
+            Whose::InTurn(pes) if !pes.contains(&pe) => others += row.ns,
+            Whose::InTurn(_) | Whose::NotKnown => {}
+        }
     }
-    let most = lost.values().copied().max().unwrap_or(0);
+    let most = lost.values().copied().max().unwrap_or(0).max(others);
     most == 0 || lost.get(&pe) == Some(&most)
 }
 

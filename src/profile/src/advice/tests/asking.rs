@@ -109,8 +109,7 @@ fn locks_cost_what_the_busiest_pe_leaves() {
 
 /// First PE 0 works while the others ask whether it is through, then PE 2 while they wait at a barrier: neither has
 /// much more to do than the other.
-#[test]
-fn who_works_alone_in_a_phase_is_named() {
+fn alone_in_a_phase() -> Profile {
     let mut phases = profile(&[], 0.25);
     let op = op("shmem_barrier_all").unwrap();
     for pe in &mut phases.pes {
@@ -134,10 +133,42 @@ fn who_works_alone_in_a_phase_is_named() {
         let phase = Phase { from: Some((2, op)), begin_ns: 1000 * MS, ..Phase::default() };
         pe.tables.last_phases = vec![LastPhase { phase, end_ns: 1000 * MS }];
     }
+    phases
+}
+
+#[test]
+fn who_works_alone_in_a_phase_is_named() {
+    let phases = alone_in_a_phase();
     let found = findings(&phases);
     let (_, serial) = found.iter().find(|(name, _)| *name == "serial-pe").expect("serial-pe");
     assert!(serial.what.starts_with("PE 0 works alone for 480 ms between the start and "), "{serial:?}");
     assert!(!names(&phases).contains(&"polling"), "{found:?}");
+}
+
+/// Where the compiler has made several places of a line, PEs that call from any of them go the same way.
+#[test]
+fn places_of_one_line_are_one() {
+    let said = |profile: &Profile| {
+        let found = super::super::findings(&Merged::from(profile), &LinesOf64);
+        let serial = found.iter().find(|(name, _)| *name == "serial-pe");
+        serial.unwrap_or_else(|| panic!("no serial-pe: {found:?}")).1.what.clone()
+    };
+    let mut doubled = alone_in_a_phase();
+    doubled.pes.iter_mut().for_each(in_a_file);
+    assert_eq!(
+        said(&doubled),
+        "PE 0 works alone for 480 ms between the start and ph.c:0 while others ask whether it is through"
+    );
+    let once = said(&doubled);
+    let tables = &mut doubled.pes[3].tables;
+    let froms = tables
+        .syncs
+        .iter_mut()
+        .map(|sync| &mut sync.phase)
+        .chain(tables.last_phases.iter_mut().map(|last| &mut last.phase));
+    froms.filter_map(|phase| phase.from.as_mut()).for_each(|from| from.0 += 64);
+    tables.syncs.iter_mut().for_each(|sync| sync.address += 64);
+    assert_eq!(said(&doubled), once);
 }
 
 /// Four PEs of one second, of which all but the first call a test so often and sleep between two of these; the first
@@ -177,7 +208,12 @@ fn who_sleeps_between_two_tests_waits() {
     // Tests most of which succeed, and a few of them: what it sleeps for is something else.
     all.pes[0].routines = vec![routine("shmem_long_p", Class::Put, 9000, 8, MS)];
     assert!(!names(&all).contains(&"polling"), "{:?}", findings(&all));
-    assert!(!names(&asleep(50, 1000 * MS)).contains(&"serial-pe"));
+    assert!(!names(&asleep(20, 1000 * MS)).contains(&"serial-pe"));
+    // One sleep each time, and a barrier, are enough.
+    let mut few = asleep(120, 1000 * MS);
+    few.pes.iter_mut().for_each(|pe| pe.routines.push(routine("shmem_barrier_all", Class::Barrier, 60, 0, MS)));
+    few.pes[0].routines[0].calls[2] = 180;
+    assert_eq!(names(&few), ["serial-pe"], "{:?}", findings(&few));
 }
 
 /// A loop that computes and looks at the best that others have found waits for nothing.

@@ -1,7 +1,7 @@
 //! PEs that others wait for in calls of all.
 
 use super::*;
-use crate::tables::{Phase, Region};
+use crate::tables::{Phase, Region, Site};
 
 /// A PE that comes last to the meetings of its own team is late as often as it can be.
 #[test]
@@ -81,16 +81,16 @@ fn who_is_late_now_and_then_works_longer() {
     assert!(!names(&late([800 * MS, 800 * MS])).contains(&"barrier-late"));
 }
 
-/// Another line, with another PE, that loses as much as a finding is for, is named with the first.
-#[test]
-fn who_is_late_at_another_line_is_named_too() {
+/// Four PEs that meet ten times at one line, to which PE 1 comes so much later than the others, and at another one, to
+/// which PE 2 does.
+fn at_two_lines(first: u64, second: u64) -> Profile {
     let mut late = profile(&[], 0.25);
     for pe in &mut late.pes {
         pe.tables.teams = vec![Team { stride: 1, size: 4, calls: 20, ..Team::default() }];
         pe.tables.sync_every = 1;
         let after = |number: u64| match (pe.pe, number / 10) {
-            (1, 0) => 44 * MS,
-            (2, 1) => 21 * MS,
+            (1, 0) => first,
+            (2, 1) => second,
             _ => 0,
         };
         let sync = |number: u64| {
@@ -100,20 +100,136 @@ fn who_is_late_at_another_line_is_named_too() {
         };
         pe.tables.syncs = (0..20).map(sync).collect();
         let waits = match pe.pe {
-            1 => 210 * MS,
-            2 => 440 * MS,
-            _ => 650 * MS,
+            1 => 10 * second,
+            2 => 10 * first,
+            _ => 10 * (first + second),
         };
         pe.routines = vec![routine("shmem_barrier_all", Class::Barrier, 20, 0, waits)];
         let path = "/bin/x".into();
         pe.tables.modules = vec![Module { start: 0, end: 100, path, ..Module::default() }];
     }
+    late
+}
+
+/// Another line, with another PE, that loses as much as a finding is for, is named with the first.
+#[test]
+fn who_is_late_at_another_line_is_named_too() {
+    let late = at_two_lines(44 * MS, 21 * MS);
     let found = findings(&late);
     let (name, finding) = &found[0];
     assert_eq!((*name, found.len()), ("barrier-late", 1), "{found:?}");
     assert!(finding.what.contains("waits for PE 1: it was last 10 of 10 times"), "{finding:?}");
     assert!(finding.evidence.contains("; and shmem_barrier_all waits for PE 2"), "{finding:?}");
     assert!(finding.evidence.ends_with(", up to 16 %"), "{finding:?}");
+}
+
+/// Two PEs that work longer than the others, each at a line of its own, are not several with more to do.
+#[test]
+fn who_is_late_alone_at_a_line_is_named_alone() {
+    let late = at_two_lines(44 * MS, 42 * MS);
+    assert_eq!(names(&late), ["barrier-late"], "{:?}", findings(&late));
+}
+
+/// Nor is one that works by itself as long as the others run, and never meets them.
+#[test]
+fn who_meets_nobody_has_nobody_wait_for_it() {
+    let mut late = profile(&[], 0.25);
+    for pe in &mut late.pes[..3] {
+        pe.tables.teams = vec![Team { stride: 1, size: 3, calls: 10, ..Team::default() }];
+        pe.tables.sync_every = 1;
+        let sync = |number: u64| {
+            let begin_ns = number * 90 * MS + 1;
+            let phase = Phase { begin_ns, ..Phase::default() };
+            let after = if pe.pe == 1 { 60 * MS } else { 0 };
+            Sync { phase, ..barrier_at(number, begin_ns + after) }
+        };
+        pe.tables.syncs = (0..10).map(sync).collect();
+        let waits = if pe.pe == 1 { 200 } else { 900 };
+        pe.routines = vec![routine("shmem_team_sync", Class::Barrier, 10, 0, waits * MS)];
+    }
+    assert_eq!(names(&late), ["barrier-late"], "{:?}", findings(&late));
+}
+
+/// Several that read or sleep do not work.
+#[test]
+fn several_that_are_on_no_core_are_said_to_be() {
+    let said = |on_core_ms: u64| {
+        let mut all = halves(800 * MS, 200 * MS);
+        for pe in &mut all.pes {
+            let system = &mut pe.tables.system;
+            let ns = if pe.pe % 2 == 1 { on_core_ms } else { 1000 } * MS;
+            (system.usage.user_ns, system.queued_ns) = (ns, Some(0));
+        }
+        let found = findings(&all);
+        assert_eq!(found[0].0, "uneven-work", "{found:?}");
+        (found[0].1.what.clone(), found[0].1.try_this.contains("it is on no core there"))
+    };
+    let (what, is_asleep) = said(50);
+    assert!(what.starts_with("PEs 1, 3 are outside of the library for longer than the others") && is_asleep, "{what}");
+    assert!(!said(1000).1);
+}
+
+/// A PE that comes late since it is in puts has not too much to compute.
+#[test]
+fn who_is_late_by_its_puts_is_said_to_be() {
+    let mut late = with_barriers(profile(&[], 0.25), Some(2));
+    assert!(findings(&late)[0].1.try_this.starts_with("give that PE less work"));
+    let name = "shmem_putmem";
+    late.pes[2].routines = vec![routine(name, Class::Put, 160, 1 << 22, 590 * MS)];
+    let site = Site { routine: name.into(), calls: 160, total_ns: Some(590 * MS), address: 16, ..Site::default() };
+    late.pes[2].tables.sites = vec![site];
+    late.pes[2].tables.modules = vec![Module { start: 0, end: 100, path: "/bin/x".into(), ..Module::default() }];
+    let (name, finding) = findings(&late).remove(0);
+    assert_eq!(name, "barrier-late", "{finding:?}");
+    let said = "; PE 2 is in shmem_putmem and the like for 590 ms longer than the others, most at x+0x10";
+    assert!(finding.evidence.contains(said), "{finding:?}");
+    assert!(finding.try_this.starts_with("let the others send"), "{finding:?}");
+}
+
+/// The two lines between which one PE works are those of the view `phases`, however often the compiler has made a call.
+#[test]
+fn places_of_one_line_are_one_for_who_works_alone() {
+    let mut all = profile(&[], 0.25);
+    let (name, op) = ("shmem_barrier_all", op("shmem_barrier_all").unwrap());
+    for pe in &mut all.pes {
+        let own = 64 * u64::from(pe.pe);
+        let is_it = pe.pe == 1;
+        pe.routines = vec![routine(name, Class::Barrier, 3, 0, if is_it { 400 } else { 900 } * MS)];
+        pe.tables.teams = vec![Team { stride: 1, size: 4, calls: 3, ..Team::default() }];
+        pe.tables.sync_every = 1;
+        // Work of 1, 500 or 0, and 20 ms.
+        let works = [1, if is_it { 500 } else { 0 }, if is_it { 21 } else { 20 }];
+        let (addresses, begins) = ([11, 16 + own, 19], [1, 100 * MS, 620 * MS]);
+        let sync = |at: usize| {
+            let from = at.checked_sub(1).map(|before| (addresses[before], op));
+            let phase = Phase { from, begin_ns: begins[at], ..Phase::default() };
+            let left_ns = begins.get(at + 1).copied().unwrap_or(700 * MS);
+            let (address, arrived_ns) = (addresses[at], begins[at] + works[at] * MS);
+            Sync { op, address, number: at as u64, arrived_ns, left_ns, phase, ..Sync::default() }
+        };
+        pe.tables.syncs = (0..3).map(sync).collect();
+        in_a_file(pe);
+    }
+    let found = super::super::findings(&Merged::from(&all), &LinesOf64);
+    let serial = found.iter().find(|(name, _)| *name == "serial-pe").unwrap_or_else(|| panic!("{found:?}"));
+    assert!(serial.1.evidence.ends_with(", most of it between ph.c:10 and ph.c:15"), "{serial:?}");
+}
+
+/// Collectives of single values take their latency, unless PEs come late to them.
+#[test]
+fn small_collectives_are_told_from_late_and_large_ones() {
+    let of = |bytes, late: Option<u32>| {
+        let sums = routine("shmem_long_sum_reduce", Class::Collective, 1000, bytes, 400 * MS);
+        let mut all = profile(&[sums], 0.25);
+        if late.is_some() {
+            all = with_barriers(all, late);
+            let sum = op("shmem_long_sum_reduce").unwrap();
+            all.pes.iter_mut().flat_map(|pe| &mut pe.tables.syncs).for_each(|sync| sync.op = sum);
+        }
+        let found = findings(&all);
+        found.iter().find(|(name, _)| *name == "library-time").is_some_and(|(_, f)| f.try_this.contains("latency"))
+    };
+    assert!(of(8, None) && !of(1 << 16, None) && !of(8, Some(2)));
 }
 
 /// Two PEs that are late in turn cost more than they have to do more in all.
@@ -374,4 +490,47 @@ fn several_with_more_to_do_are_named_together_for_flags() {
         }
     }
     assert_eq!(names(&flags), ["uneven-work"], "{:?}", findings(&flags));
+}
+
+/// Three PEs that wait for each other's flags, and one that works by itself all the time.
+fn with_a_loner(by: fn(u32) -> u32) -> Profile {
+    let mut token = profile(&[], 0.25);
+    let place = |routine: &str| CodePlace { routine: routine.into(), ..CodePlace::default() };
+    for pe in token.pes.iter_mut().filter(|pe| pe.pe != 2) {
+        let ns = 550 * MS;
+        pe.routines = vec![routine("shmem_long_wait_until", Class::Wait, 100, 0, ns)];
+        let by =
+            Releaser { pe: by(pe.pe), place: place("shmem_long_p"), work_ns: ns, own_ns: ns, ..Releaser::default() };
+        let routine = "shmem_long_wait_until".into();
+        pe.tables.causes = vec![Cause { routine, waits: 100, ns, by: Some(by), ..Cause::default() }];
+    }
+    token
+}
+
+/// Of a job that broke off nobody knows how long each would have worked.
+#[test]
+fn nobody_works_alone_in_a_job_that_broke_off() {
+    let mut broken = uneven(900 * MS, 100 * MS);
+    broken.job.exit_status = Some(0);
+    assert!(names(&broken).contains(&"serial-pe"));
+    broken.job.exit_status = Some(1);
+    broken.pes[3].progress = Progress::Initialized;
+    assert!(!names(&broken).contains(&"serial-pe"), "{:?}", findings(&broken));
+}
+
+/// It is not the one that the others wait for, however little it waits.
+#[test]
+fn a_pe_that_nobody_waits_for_is_not_blamed() {
+    let said = |profile: &Profile| {
+        let merged = Merged::from(profile);
+        let text = crate::report::text(&merged, &crate::report::Options::default(), &NoSymbols);
+        [names(profile).contains(&"serial-pe"), text.contains("PE 2 waits least"), text.contains("because PE 2")]
+    };
+    let (alone, waited_for) = (with_a_loner(|pe| if pe == 0 { 1 } else { 0 }), with_a_loner(|_| 2));
+    assert_eq!(said(&alone), [false; 3], "{:?}", findings(&alone));
+    assert_eq!(said(&waited_for)[..2], [true; 2], "{:?}", findings(&waited_for));
+    // Where it is not known who ended the waits, nothing speaks against it.
+    let mut unknown = alone;
+    unknown.pes.iter_mut().flat_map(|pe| &mut pe.tables.causes).for_each(|cause| cause.by = None);
+    assert_eq!(said(&unknown)[..2], [true; 2], "{:?}", findings(&unknown));
 }

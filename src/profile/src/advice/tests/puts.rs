@@ -77,3 +77,56 @@ fn strided_transfers_save_what_blocks_save() {
     assert!(found("shmem_double_iput", 4096, Distance::Host).is_some());
     assert!(found("shmem_double_ibput", 4096, Distance::Host).is_none());
 }
+
+/// Puts with a flag each to the next PE, or to another one than the data; those who wait for them were worked for.
+fn flagged(flag_to: u32, work_ns: u64) -> Profile {
+    let calls = 4000;
+    let mut all = profile(
+        &[
+            routine("shmem_putmem", Class::Put, calls, 512, 30 * MS),
+            routine("shmem_fence", Class::Order, calls, 0, 20 * MS),
+            routine("shmem_long_p", Class::Put, calls, 8, 20 * MS),
+            routine("shmem_long_wait_until", Class::Wait, calls, 0, 700 * MS),
+        ],
+        0.25,
+    );
+    for pe in &mut all.pes {
+        let to = |step: u32, bytes: u64| Peer {
+            pe: Some((pe.pe + step) % 4),
+            put: Traffic { calls, bytes: calls * bytes },
+            ..Peer::default()
+        };
+        pe.tables.peers = vec![to(1, 512), to(flag_to, 8)];
+        if flag_to == 1 {
+            let put = Traffic { calls: 2 * calls, bytes: 520 * calls };
+            pe.tables.peers = vec![Peer { put, ..to(1, 0) }];
+        }
+        let place = CodePlace { routine: "shmem_long_p".into(), ..CodePlace::default() };
+        let by = Releaser { pe: (pe.pe + 3) % 4, place, work_ns, own_ns: work_ns, ..Releaser::default() };
+        let routine = "shmem_long_wait_until".into();
+        pe.tables.causes = vec![Cause { routine, waits: calls, ns: 700 * MS, by: Some(by), ..Cause::default() }];
+    }
+    all
+}
+
+/// What it gains is no more than what flags and fences take, once where they are made and once where they are waited
+/// for, and nothing of what is waited for work.
+#[test]
+fn flags_gain_no_work_and_go_where_the_data_goes() {
+    let share = |profile: &Profile| {
+        let found = findings(profile);
+        found.iter().find(|(name, _)| *name == "put-then-flag").map(|(_, finding)| finding.share)
+    };
+    assert!((share(&flagged(1, 0)).unwrap() - 0.08).abs() < 1e-9, "{:?}", findings(&flagged(1, 0)));
+    assert!((share(&flagged(1, 700 * MS)).unwrap() - 0.04).abs() < 1e-9, "{:?}", findings(&flagged(1, 700 * MS)));
+    assert_eq!(share(&flagged(2, 0)), None);
+}
+
+/// Programs that make gets only send no requests.
+#[test]
+fn nothing_is_said_of_puts_in_messages_where_there_are_none() {
+    let get = profile(&[routine("shmem_long_get", Class::Get, 8000, 32, 150 * MS)], 0.25);
+    let found = findings(&on_network(get, &[("reads", 8000), ("bytes_in", 256_000)]));
+    let small = found.iter().find(|(name, _)| *name == "network-small").unwrap_or_else(|| panic!("{found:?}"));
+    assert!(!small.1.evidence.contains("puts and atomics in a message"), "{small:?}");
+}

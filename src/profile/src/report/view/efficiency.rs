@@ -1,6 +1,6 @@
 //! The factors of parallel efficiency, of the run and of its regions.
 
-use super::phases::{Phase, by_line};
+use super::phases::{LinePhase, phases_by_line};
 use super::row::{Bars, Chart, Tables, View};
 use crate::merge::{Merged, Times};
 use crate::report::grid::{Cell, Column, Grid, Kind, column};
@@ -39,7 +39,7 @@ fn grid(profile: &Merged, symbols: &dyn Symbols) -> Grid {
         row(&mut grid, profile, if name.is_empty() { ("(outside)", "outside") } else { (name, "region") }, times);
     }
     let mut is_estimated = false;
-    for Phase { from, to, sum, .. } in by_line(profile, symbols) {
+    for LinePhase { from, to, sum, .. } in phases_by_line(profile, symbols) {
         row(&mut grid, profile, (&format!("{from} to {to}"), "phase"), &sum.parts());
         is_estimated |= sum.is_estimated();
     }

@@ -26,6 +26,7 @@ pub(crate) use callsites::{Regions, VIEW as CALL_SITES};
 pub(super) use callsites::{SiteLine, lines};
 pub(crate) use causes::VIEW as CAUSES;
 pub(crate) use imbalance::{LateLine, late_by_line};
+pub(crate) use phases::{LinePhase, phases_by_line};
 pub(crate) use place::{are_sums, located};
 pub use place::{line, place};
 pub(crate) use rates::is_strided;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::line;
 use super::row::{Bars, Chart, Tables, View};
-use crate::merge::{Merged, PhaseSum, Place};
+use crate::merge::{Late, Merged, PhaseSum, Place};
 use crate::report::Options;
 use crate::report::grid::{Cell, Column, Grid, Kind, column};
 use crate::report::symbols::Symbols;
@@ -42,28 +42,48 @@ const COLUMNS: [Column; 14] = [
 ];
 
 /// What happens between two lines of the program: where the compiler made several places of one, all of them.
-pub(super) struct Phase {
-    /// A line, or the start.
-    pub(super) from: String,
-    /// A line, or the end.
-    pub(super) to: String,
+pub(crate) struct LinePhase {
+    /// A line, or [`START`].
+    pub from: String,
+    /// A line, or [`END`].
+    pub to: String,
     from_routine: Option<&'static str>,
     to_routine: Option<&'static str>,
-    pub(super) sum: PhaseSum,
+    pub sum: PhaseSum,
+}
+
+const START: &str = "(start)";
+const END: &str = "(end)";
+
+impl LinePhase {
+    /// Where it is, for people.
+    pub fn name(&self) -> String {
+        let place = |of: &str| match of {
+            START => "the start".to_owned(),
+            END => "the end".to_owned(),
+            line => line.to_owned(),
+        };
+        format!("between {} and {}", place(&self.from), place(&self.to))
+    }
+
+    /// Whether the meetings of a line end it.
+    pub fn ends_at(&self, late: &Late, line: Option<&str>) -> bool {
+        self.to_routine == Some(&*late.routine) && line.is_none_or(|line| line == self.to)
+    }
 }
 
 /// By lines, most work first.
-pub(super) fn by_line(profile: &Merged, symbols: &dyn Symbols) -> Vec<Phase> {
+pub(crate) fn phases_by_line(profile: &Merged, symbols: &dyn Symbols) -> Vec<LinePhase> {
     let name = |place: Option<&Place>, otherwise: &str| {
         let line = place.map_or_else(|| otherwise.to_owned(), |place| line(place.file(), symbols));
         (line, place.map(|place| place.routine))
     };
     let mut sums: BTreeMap<_, PhaseSum> = BTreeMap::new();
     for ((from, to), sum) in &profile.phases {
-        sums.entry((name(from.as_ref(), "(start)"), name(to.as_ref(), "(end)"))).or_default().add(sum);
+        sums.entry((name(from.as_ref(), START), name(to.as_ref(), END))).or_default().add(sum);
     }
-    let phase = |(((from, from_routine), (to, to_routine)), sum)| Phase { from, to, from_routine, to_routine, sum };
-    let mut phases: Vec<Phase> = sums.into_iter().map(phase).collect();
+    let phase = |(((from, from_routine), (to, to_routine)), sum)| LinePhase { from, to, from_routine, to_routine, sum };
+    let mut phases: Vec<LinePhase> = sums.into_iter().map(phase).collect();
     phases.sort_by_cached_key(|phase| std::cmp::Reverse(phase.sum.work_ns()));
     phases
 }
@@ -72,7 +92,7 @@ fn grid(profile: &Merged, options: &Options, symbols: &dyn Symbols) -> Grid {
     let empty = "nothing is known of what PEs did between barriers and collectives";
     let mut grid = Grid::new("phases", "Between barriers and collectives", &COLUMNS, empty);
     let run = crate::report::merge::run_time_ns(&profile.pes);
-    for Phase { from, to, from_routine, to_routine, sum } in by_line(profile, symbols) {
+    for LinePhase { from, to, from_routine, to_routine, sum } in phases_by_line(profile, symbols) {
         let pes = sum.pes().max(1);
         let (mean, most) = (sum.work_ns() as f64 / pes as f64, sum.most());
         let about = |cell: Cell| if sum.is_estimated() { cell.about() } else { cell };
