@@ -481,30 +481,38 @@ fn passwords_and_encryption() {
     let hash = "$2b$05$abcdefghijklmnopqrstuuOQiyCxlgf/oeuTqixKmWdcYUh4Hjl0a";
     let users = format!("basic_auth_users:\n  ada: {hash}\n");
     let text = format!("tls_server_config:\n  cert_file: cert.pem\n  key_file: key.pem\n{users}");
-    std::fs::write(&config, text).unwrap();
+    std::fs::write(&config, &text).unwrap();
     if let Ok(output) = Command::new("promtool").args(["check", "web-config"]).arg(&config).output() {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
     let exporter = Exporter::start("metrics-tls", &["--web.config.file", &config.display().to_string()]);
-    let curl = |user: &[&str]| {
+    let ask = |scheme: &str, user: &[&str]| {
         let output = Command::new("curl")
             .args(["-s", "-w", "\n%{http_code}", "--cacert"])
             .arg(&cert)
             .args(user)
-            .arg(format!("https://localhost:{}/metrics", exporter.port))
+            .arg(format!("{scheme}://localhost:{}/metrics", exporter.port))
             .output()
             .unwrap();
         String::from_utf8_lossy(&output.stdout).into_owned()
     };
+    let curl = |user: &[&str]| ask("https", user);
     assert!(curl(&["-u", "ada:secret"]).ends_with("\n200"));
     assert!(curl(&["-u", "ada:secret"]).contains("shmem_exporter_build_info"));
     for wrong in [&["-u", "ada:public"][..], &["-u", "eve:secret"], &[]] {
         assert!(curl(wrong).ends_with("\n401"), "{wrong:?}");
     }
-    // A certificate that cannot be read: a message at the start, and one for each connection later.
+    // While the file is written anew there is nothing in it, for a moment.
+    for cut in ["", "# made by a tool\n"] {
+        std::fs::write(&config, cut).unwrap();
+        assert_eq!((ask("http", &[]).as_str(), curl(&["-u", "ada:secret"]).as_str()), ("\n000", "\n000"), "{cut:?}");
+    }
+    assert!(exporter.log().contains("web.yml: the file is not complete"), "{}", exporter.log());
+    std::fs::write(&config, &text).unwrap();
+    assert!(curl(&["-u", "ada:secret"]).ends_with("\n200"));
+    // A certificate that cannot be read: a message at the start, and now and then one later.
     std::fs::rename(&key, folder.join("away.pem")).unwrap();
     assert!(curl(&["-u", "ada:secret"]).ends_with("\n000"));
-    assert!(exporter.log().contains("key.pem: "), "{}", exporter.log());
     let output = Command::new(tree::tool("oshprof"))
         .args(["serve", "--listen", "127.0.0.1:0", "--web.config.file"])
         .arg(&config)

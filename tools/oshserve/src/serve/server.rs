@@ -31,7 +31,7 @@ use super::jobs::Jobs;
 use super::sockets::clear;
 use super::successor;
 use super::{Listen, Pages};
-use crate::say::complain;
+use crate::say::Sparing;
 
 /// Connections at a time. One more waits until one ends, or has had no request for [`IDLE`] and is closed.
 const CONNECTIONS: usize = 64;
@@ -134,6 +134,8 @@ struct Shared {
     config: Option<Arc<Config>>,
     name: Arc<str>,
     pages: Arc<Pages>,
+    /// What is said of connections that are refused.
+    refused: Arc<Sparing>,
 }
 
 /// A connection: since when it has had no request under way, and how to end it.
@@ -157,7 +159,7 @@ pub fn serve(listener: Listener, jobs: Arc<Jobs>, config: Option<Config>, pages:
         .build()
         .map_err(|error| error.to_string())?;
     let (config, name) = (config.map(Arc::new), listener.name().into());
-    let shared = Shared { jobs, config, name, pages: Arc::new(pages) };
+    let shared = Shared { jobs, config, name, pages: Arc::new(pages), refused: Arc::default() };
     let local = LocalSet::new();
     runtime.block_on(local.run_until(accept(listener, shared))).map_err(|error| error.to_string())
 }
@@ -213,7 +215,7 @@ async fn serve_connection(stream: Stream, from: Option<IpAddr>, shared: Shared, 
         None => None,
         Some(config) => match config.tls() {
             Ok(tls) => tls,
-            Err(error) => return complain(format_args!("serve: {error}")),
+            Err(error) => return shared.refused.complain(format_args!("serve: {error}")),
         },
     };
     match tls {
