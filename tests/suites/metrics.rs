@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use harness::browser::Browser;
 use harness::compile::Build;
 use harness::exporter::{Exporter, LONG, Process, Prometheus, sum, wait_for};
+use harness::hosts::Hosts;
 use harness::plots::Page;
 use harness::run::Job;
 use harness::{launchers, system, tree};
@@ -86,6 +87,20 @@ fn a_short_job_is_scraped_with_its_last_numbers() {
     // Gone with the scrape after: Prometheus marks its series as stale, and queries find nothing.
     let absent = "absent(shmem_calls_total{job_id=\"short\"}) and on() absent(shmem_calls_total{job_id=\"killed\"})";
     wait_for("the jobs to leave", || prometheus.value(absent));
+}
+
+/// What the alert for lost PEs is not for.
+#[test]
+fn a_job_that_goes_on_without_lost_pes_says_so() {
+    let exporter = Exporter::start("metrics-survives", &[]);
+    let binary = Build::program("metrics/short.c").build();
+    for (id, options, survives) in [("mortal", &[][..], 0), ("survivor", &["--survive"], 1)] {
+        let job = Job::oshrun(2).args(options).arg(&binary).env("PELLUCID_SERVE", &exporter.socket());
+        job.env("PELLUCID_JOB_ID", id).limit(60).run().expect_code(0);
+        let page = exporter.metrics_of(id);
+        let line = format!("shmem_job_survives{{job_id=\"{id}\"}} {survives}");
+        assert!(page.lines().any(|found| found == line), "{page}");
+    }
 }
 
 /// Native histograms come with the protobuf format, which Prometheus asks for with a feature flag.
@@ -287,6 +302,35 @@ fn jobs_of_all_launchers_are_found() {
         system::kill_group(one.pid());
     }
     running.into_iter().for_each(|one| _ = one.wait());
+}
+
+/// Nor is a part of a job of several hosts, which is called by its own process there, or by that of the whole job.
+#[test]
+fn parts_of_a_job_are_found() {
+    let Some(net) = Hosts::new(2) else { return };
+    let binary = Build::program("metrics/short.c").build();
+    let name = format!("parts-{}", std::process::id());
+    let job = net.oshrun(2).arg(&binary).arg("stand").env("PELLUCID_SERVE", "/nowhere/s");
+    let running = job.env("PELLUCID_JOB_ID", &name).limit(60).start();
+    let exporter = Exporter::start("metrics-parts", &[]);
+    let label = format!("job_id=\"{name}");
+    let local = |page: &str| sum(page, "shmem_job_local_pes", &[&label]);
+    wait_for("the parts", || (local(&exporter.metrics()) == 4.0).then_some(()));
+    let hang = |number: &str| Job::new(tree::tool("oshprof")).args(["hang", number]).run();
+    let head = hang(&running.pid().to_string()).expect_code(1);
+    let listed = head.stderr.lines().filter_map(|line| line.trim().strip_prefix("job ")?.split_once(':'));
+    let numbers: Vec<&str> = listed.map(|(number, _)| number).collect();
+    assert_eq!(numbers.len(), 2, "{}", head.describe());
+    assert_ne!(numbers[0], numbers[1], "{}", head.describe());
+    for number in numbers {
+        let one = hang(number);
+        assert!(one.stdout.contains(&format!("job {number}: ")), "{}", one.describe());
+    }
+    // SAFETY: no pointers.
+    unsafe { libc::kill(running.pid() as i32, libc::SIGKILL) };
+    running.wait();
+    let ended = || (sum(&exporter.metrics(), "shmem_job_state", &[&label, "state=\"running\""]) == 0.0).then_some(());
+    wait_for("the end of the parts", ended);
 }
 
 /// A job that was there before the exporter, and the end of one whose launcher is killed.
