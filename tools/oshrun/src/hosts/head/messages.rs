@@ -160,7 +160,10 @@ impl Head<'_> {
                     self.output.say(&format!("trace: {error}"));
                 }
             }
-            ToHead::Done {} => self.dismiss(number),
+            ToHead::Done { trace_explained } => {
+                self.closing.trace_problem |= trace_explained;
+                self.dismiss(number);
+            }
             ToHead::Deaf { number: signal, deaf } => {
                 self.hosts[number].deaf = deaf;
                 if !self.is_ending() && self.hosts.iter().all(|host| host.deaf || host.phase != Phase::Running) {
