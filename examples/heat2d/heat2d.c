@@ -140,13 +140,13 @@ static double compare_with_serial(const double *result, long rows, long columns,
     return worst;
 }
 
-static long number(const char *text, char option, int me)
+/* Whoever ends the job says why: it may end before another PE has. */
+static long number(const char *text, char option)
 {
     char *end;
     long value = strtol(text, &end, 10);
     if (*end != '\0' || value < 1 || value > 1000000) {
-        if (me == 0)
-            fprintf(stderr, "heat2d: -%c takes a number from 1 to 1000000, not '%s'\n", option, text);
+        fprintf(stderr, "heat2d: -%c takes a number from 1 to 1000000, not '%s'\n", option, text);
         shmem_global_exit(2);
     }
     return value;
@@ -156,40 +156,36 @@ struct size {
     long rows, columns, steps;
 };
 
-static struct size read_options(int argc, char **argv, int me, int npes)
+static struct size read_options(int argc, char **argv, int npes)
 {
     struct size of = {.rows = 512, .columns = 512, .steps = 400};
     int option;
-    opterr = me == 0;
     while ((option = getopt(argc, argv, "r:c:s:")) != -1) {
         switch (option) {
-        case 'r': of.rows = number(optarg, 'r', me); break;
-        case 'c': of.columns = number(optarg, 'c', me); break;
-        case 's': of.steps = number(optarg, 's', me); break;
+        case 'r': of.rows = number(optarg, 'r'); break;
+        case 'c': of.columns = number(optarg, 'c'); break;
+        case 's': of.steps = number(optarg, 's'); break;
         default:
-            if (me == 0)
-                fprintf(stderr, "usage: heat2d [-r ROWS] [-c COLUMNS] [-s STEPS]\n");
+            fprintf(stderr, "usage: heat2d [-r ROWS] [-c COLUMNS] [-s STEPS]\n");
             shmem_global_exit(2);
         }
     }
     if (of.rows < npes) {
-        if (me == 0)
-            fprintf(stderr, "heat2d: %ld rows cannot be split over %d PEs\n", of.rows, npes);
+        fprintf(stderr, "heat2d: %ld rows cannot be split over %d PEs\n", of.rows, npes);
         shmem_global_exit(2);
     }
     return of;
 }
 
 /* Two grids, read and written in turn, each with a halo row above and below: the same size on every PE. */
-static void make_grids(double *grid[2], long first, long count, const struct size *of, int me, int npes)
+static void make_grids(double *grid[2], long first, long count, const struct size *of, int npes)
 {
     size_t cells = ((size_t)(of->rows / npes) + 1 + 2) * ((size_t)of->columns + 2);
     for (int i = 0; i < 2; i++) {
         grid[i] = shmem_malloc(cells * sizeof(double));
         if (grid[i] == NULL) {
-            if (me == 0)
-                fprintf(stderr, "heat2d: no room for two blocks of %zu KiB: raise SHMEM_SYMMETRIC_SIZE\n",
-                        cells * sizeof(double) >> 10);
+            fprintf(stderr, "heat2d: no room for two blocks of %zu KiB: raise SHMEM_SYMMETRIC_SIZE\n",
+                    cells * sizeof(double) >> 10);
             shmem_global_exit(1);
         }
         set_start(grid[i], first - 1, count + 2, of->rows, of->columns);
@@ -239,12 +235,12 @@ int main(int argc, char **argv)
     shmem_init();
     int me = shmem_my_pe();
     int npes = shmem_n_pes();
-    struct size of = read_options(argc, argv, me, npes);
+    struct size of = read_options(argc, argv, npes);
 
     long first = first_row(me, of.rows, npes);
     long count = first_row(me + 1, of.rows, npes) - first;
     double *grid[2];
-    make_grids(grid, first, count, &of, me, npes);
+    make_grids(grid, first, count, &of, npes);
     shmem_barrier_all();
 
     double seconds = run(grid, first, count, &of, me, npes);

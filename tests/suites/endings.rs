@@ -238,6 +238,22 @@ fn main_may_end_its_thread_before_the_others() {
     }
 }
 
+/// Where the library's threads begin after it, too.
+#[test]
+fn main_may_end_its_thread_before_those_of_the_library_begin() {
+    let binary = Build::program("endings/main-thread.c").options(["-pthread"]).build();
+    let late = tree::scratch("endings").join("late-threads.so");
+    let source = tree::workspace().join("tests/programs/endings/late-threads.c");
+    let compile = Job::new("cc").args(["-shared", "-fPIC", "-Wall", "-Werror", "-o"]).arg(&late).arg(source);
+    compile.arg("-ldl").run().expect_code(0);
+    for what in ["alone", "worker"] {
+        let job = Job::oshrun(2).args(["-x", &format!("LD_PRELOAD={}", late.display())]);
+        let job = job.env("SHMEM_PROGRESS", "thread").arg(&binary).arg(what);
+        let outcome = job.limit(20).run().expect_code(0);
+        assert_eq!(outcome.stdout.matches("told").count(), 2, "{what}: {}", outcome.describe());
+    }
+}
+
 #[test]
 fn global_exit_of_all_gives_one_of_the_statuses() {
     let binary = Build::program("endings/all-exit.c").build();

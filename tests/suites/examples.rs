@@ -46,6 +46,18 @@ fn heat2d() {
     check("heat2d", &[&["-r", "64", "-c", "48", "-s", "60"], &["-r", "33", "-c", "7", "-s", "20"]]);
 }
 
+/// Whichever PE ends the job.
+#[test]
+fn heat2d_says_what_is_wrong() {
+    let told = "heat2d: 2 rows cannot be split over 3 PEs";
+    for (arguments, why) in [(&["-r", "2"], told), (&["-s", "x"], "-s takes a number"), (&["-q", ""], "usage: heat2d")]
+    {
+        for _ in 0..5 {
+            Job::oshrun(3).arg(example("heat2d")).args(arguments).run().expect_code(2).expect_text(&[why]);
+        }
+    }
+}
+
 #[test]
 fn teamsort() {
     check("teamsort", &[&["-k", "20000"], &["-k", "3001", "-b", "even"], &["-k", "1"]]);

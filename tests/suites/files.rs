@@ -174,6 +174,22 @@ fn a_full_disk_is_called_so_and_no_empty_file_is_left() {
     assert!(outcome.stderr.contains("r.html: the disk is full: No space left"), "{}", outcome.describe());
 }
 
+/// No file of the trace has room: what the PEs say of that stands, and no other cause is named.
+#[test]
+fn a_trace_for_which_there_was_no_room_is_not_said_to_be_of_no_calls() {
+    let folder = folder("no-trace");
+    let script =
+        "mount -t tmpfs -o size=64k none \"$1\" && head -c 61440 /dev/zero >\"$1/fill\" || exit 99; shift; \"$@\"";
+    let job = Job::new("unshare").args(["-Urm", "sh", "-c", script, "sh"]).arg(&folder).arg(tree::tool("oshrun"));
+    let outcome = job.args(["-n", "2"]).arg(format!("--trace={}/t", text(&folder))).arg(ring()).run();
+    if outcome.code() == 99 || outcome.stderr.contains("unshare") {
+        eprintln!("skipped: no mount in a namespace here");
+        return;
+    }
+    let outcome = outcome.expect_code(0).expect_text(&["trace: ", "oshrun: the trace is empty"]);
+    assert!(!outcome.stderr.contains("no PE has recorded a call"), "{}", outcome.describe());
+}
+
 #[test]
 fn a_trace_that_a_full_disk_cut_short_says_so() {
     let folder = folder("full-trace");

@@ -31,6 +31,8 @@ fn add(trials: &mut Vec<Trial>, name: &'static str, launcher: &Arc<Launcher>) {
     }
     let (alone, title) = (launcher.clone(), format!("{name}: one PE a host ends: _exit-0"));
     trials.push(Trial::test(title, move || one_pe_a_host_ends(&alone).map_err(Failed::from)));
+    let (last, title) = (launcher.clone(), format!("{name}: main ends its thread before the others"));
+    trials.push(Trial::test(title, move || main_ends_its_thread(&last).map_err(Failed::from)));
     let (hungry, title) = (launcher.clone(), format!("{name}: killed for want of memory"));
     trials.push(Trial::test(title, move || memory_is_named(&hungry).map_err(Failed::from)));
     // `srun` asks the user what is meant.
@@ -174,6 +176,17 @@ fn waiting(launcher: &Launcher, name: &str) -> (PathBuf, PathBuf) {
     let name = format!("{name}-{:?}-{}-{}", launcher.family, launcher.protocol, launcher.version());
     let binary = Build::program("launchers/waits.c").named(&name).build();
     (binary, tree::fresh(&name).join("ready"))
+}
+
+/// A process ends with the last thread of the program, whatever threads the library and that of the launcher have.
+fn main_ends_its_thread(launcher: &Launcher) -> Verdict {
+    let binary = Build::program("endings/main-thread.c").options(["-pthread"]).build();
+    for (what, words) in [("alone", 0), ("worker", 2)] {
+        let outcome = launcher.job(2).arg(&binary).arg(what).limit(60).run();
+        let [told, worked] = ["told", "worked"].map(|word| outcome.stdout.matches(word).count());
+        ensure(outcome.code() == 0 && (told, worked) == (2, words), &outcome, what)?;
+    }
+    Ok(())
 }
 
 /// Whatever the launcher makes of it, and however soon it ends the others.

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use harness::browser::Browser;
 use harness::compile::Build;
 use harness::exporter::{Exporter, LONG, Process, Prometheus, sum, wait_for};
+use harness::hosts::Hosts;
 use harness::plots::Page;
 use harness::run::Job;
 use harness::{launchers, system, tree};
@@ -86,6 +87,20 @@ fn a_short_job_is_scraped_with_its_last_numbers() {
     // Gone with the scrape after: Prometheus marks its series as stale, and queries find nothing.
     let absent = "absent(shmem_calls_total{job_id=\"short\"}) and on() absent(shmem_calls_total{job_id=\"killed\"})";
     wait_for("the jobs to leave", || prometheus.value(absent));
+}
+
+/// What the alert for lost PEs is not for.
+#[test]
+fn a_job_that_goes_on_without_lost_pes_says_so() {
+    let exporter = Exporter::start("metrics-survives", &[]);
+    let binary = Build::program("metrics/short.c").build();
+    for (id, options, survives) in [("mortal", &[][..], 0), ("survivor", &["--survive"], 1)] {
+        let job = Job::oshrun(2).args(options).arg(&binary).env("PELLUCID_SERVE", &exporter.socket());
+        job.env("PELLUCID_JOB_ID", id).limit(60).run().expect_code(0);
+        let page = exporter.metrics_of(id);
+        let line = format!("shmem_job_survives{{job_id=\"{id}\"}} {survives}");
+        assert!(page.lines().any(|found| found == line), "{page}");
+    }
 }
 
 /// Native histograms come with the protobuf format, which Prometheus asks for with a feature flag.
@@ -289,6 +304,35 @@ fn jobs_of_all_launchers_are_found() {
     running.into_iter().for_each(|one| _ = one.wait());
 }
 
+/// Nor is a part of a job of several hosts, which is called by its own process there, or by that of the whole job.
+#[test]
+fn parts_of_a_job_are_found() {
+    let Some(net) = Hosts::new(2) else { return };
+    let binary = Build::program("metrics/short.c").build();
+    let name = format!("parts-{}", std::process::id());
+    let job = net.oshrun(2).arg(&binary).arg("stand").env("PELLUCID_SERVE", "/nowhere/s");
+    let running = job.env("PELLUCID_JOB_ID", &name).limit(60).start();
+    let exporter = Exporter::start("metrics-parts", &[]);
+    let label = format!("job_id=\"{name}");
+    let local = |page: &str| sum(page, "shmem_job_local_pes", &[&label]);
+    wait_for("the parts", || (local(&exporter.metrics()) == 4.0).then_some(()));
+    let hang = |number: &str| Job::new(tree::tool("oshprof")).args(["hang", number]).run();
+    let head = hang(&running.pid().to_string()).expect_code(1);
+    let listed = head.stderr.lines().filter_map(|line| line.trim().strip_prefix("job ")?.split_once(':'));
+    let numbers: Vec<&str> = listed.map(|(number, _)| number).collect();
+    assert_eq!(numbers.len(), 2, "{}", head.describe());
+    assert_ne!(numbers[0], numbers[1], "{}", head.describe());
+    for number in numbers {
+        let one = hang(number);
+        assert!(one.stdout.contains(&format!("job {number}: ")), "{}", one.describe());
+    }
+    // SAFETY: no pointers.
+    unsafe { libc::kill(running.pid() as i32, libc::SIGKILL) };
+    running.wait();
+    let ended = || (sum(&exporter.metrics(), "shmem_job_state", &[&label, "state=\"running\""]) == 0.0).then_some(());
+    wait_for("the end of the parts", ended);
+}
+
 /// A job that was there before the exporter, and the end of one whose launcher is killed.
 #[test]
 fn jobs_are_found_without_a_hand_over() {
@@ -481,30 +525,38 @@ fn passwords_and_encryption() {
     let hash = "$2b$05$abcdefghijklmnopqrstuuOQiyCxlgf/oeuTqixKmWdcYUh4Hjl0a";
     let users = format!("basic_auth_users:\n  ada: {hash}\n");
     let text = format!("tls_server_config:\n  cert_file: cert.pem\n  key_file: key.pem\n{users}");
-    std::fs::write(&config, text).unwrap();
+    std::fs::write(&config, &text).unwrap();
     if let Ok(output) = Command::new("promtool").args(["check", "web-config"]).arg(&config).output() {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
     let exporter = Exporter::start("metrics-tls", &["--web.config.file", &config.display().to_string()]);
-    let curl = |user: &[&str]| {
+    let ask = |scheme: &str, user: &[&str]| {
         let output = Command::new("curl")
             .args(["-s", "-w", "\n%{http_code}", "--cacert"])
             .arg(&cert)
             .args(user)
-            .arg(format!("https://localhost:{}/metrics", exporter.port))
+            .arg(format!("{scheme}://localhost:{}/metrics", exporter.port))
             .output()
             .unwrap();
         String::from_utf8_lossy(&output.stdout).into_owned()
     };
+    let curl = |user: &[&str]| ask("https", user);
     assert!(curl(&["-u", "ada:secret"]).ends_with("\n200"));
     assert!(curl(&["-u", "ada:secret"]).contains("shmem_exporter_build_info"));
     for wrong in [&["-u", "ada:public"][..], &["-u", "eve:secret"], &[]] {
         assert!(curl(wrong).ends_with("\n401"), "{wrong:?}");
     }
-    // A certificate that cannot be read: a message at the start, and one for each connection later.
+    // While the file is written anew there is nothing in it, for a moment.
+    for cut in ["", "# made by a tool\n"] {
+        std::fs::write(&config, cut).unwrap();
+        assert_eq!((ask("http", &[]).as_str(), curl(&["-u", "ada:secret"]).as_str()), ("\n000", "\n000"), "{cut:?}");
+    }
+    assert!(exporter.log().contains("web.yml: the file is not complete"), "{}", exporter.log());
+    std::fs::write(&config, &text).unwrap();
+    assert!(curl(&["-u", "ada:secret"]).ends_with("\n200"));
+    // A certificate that cannot be read: a message at the start, and now and then one later.
     std::fs::rename(&key, folder.join("away.pem")).unwrap();
     assert!(curl(&["-u", "ada:secret"]).ends_with("\n000"));
-    assert!(exporter.log().contains("key.pem: "), "{}", exporter.log());
     let output = Command::new(tree::tool("oshprof"))
         .args(["serve", "--listen", "127.0.0.1:0", "--web.config.file"])
         .arg(&config)

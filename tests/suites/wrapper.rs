@@ -203,6 +203,22 @@ fn pkg_config_knows_the_library() {
     assert_eq!(version.trim(), env!("CARGO_PKG_VERSION"));
 }
 
+/// Also in a folder with a comma in its name, which divides the words of `-Wl`.
+#[test]
+fn pkg_config_knows_a_library_whose_path_has_a_comma() {
+    let folder = tree::fresh("wrapper-a,b");
+    Job::new(PathBuf::from("cp")).arg("-a").arg(tree::prefix().join("lib")).arg(&folder).run().expect_code(0);
+    Job::new(PathBuf::from("cp")).arg("-a").arg(tree::prefix().join("include")).arg(&folder).run().expect_code(0);
+    let path = folder.join("lib/pkgconfig");
+    for libraries in ["pellucid", "pellucid gasnet-pellucid-par"] {
+        let line = format!("cc \"$0\" $(pkg-config --cflags --libs {libraries}) -o whole && LD_LIBRARY_PATH= ./whole");
+        let job = Job::new("sh").args(["-c", &line]).arg(source("whole.c")).directory(&folder);
+        let job = job.env("PKG_CONFIG_PATH", &path.to_string_lossy());
+        job.run().expect_code(0).expect_text(&["0 of 1"]);
+    }
+    std::fs::remove_dir_all(&folder).expect("the copy can be removed");
+}
+
 /// Static programs of both kinds, as docs/install.md has them.
 #[test]
 fn pkg_config_has_what_static_programs_need() {

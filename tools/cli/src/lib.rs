@@ -5,8 +5,12 @@
 //! manual pages and its completion (`tools/manual`).
 #![deny(unsafe_code)]
 
+mod address;
+mod time;
 mod values;
 
+pub use address::{Address, address, is_ipv6};
+pub use time::{TIMES, duration};
 pub use values::{Words, file, parsed, string, text};
 
 use clap::error::ErrorKind;

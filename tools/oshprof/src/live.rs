@@ -71,10 +71,15 @@ impl Job {
         self.look().iter().any(|pe| pe.pid != 0 && pe.state != State::Ended)
     }
 
-    /// Launcher, start and first PE: what tells segments apart.
+    /// Who has made its segment, start and first PE: what tells segments apart.
     fn key(&self) -> (u32, u64, u32) {
         let header = self.segment.header();
-        (header.launcher_pid.load(Relaxed), header.start_realtime.load(Relaxed), self.segment.pes().start)
+        (self.maker(), header.start_realtime.load(Relaxed), self.segment.pes().start)
+    }
+
+    /// The process of this host that has made its segment: its `oshrun`, or a PE.
+    fn maker(&self) -> u32 {
+        self.segment.header().maker_pid.load(Relaxed)
     }
 }
 
@@ -112,9 +117,9 @@ pub fn find(wanted: Option<u32>) -> Result<Job, String> {
     if let Some(job) = held {
         return Ok(job);
     }
-    // Another's launcher holds nothing: its PEs do.
+    // Another's launcher holds nothing: its PEs do. Nor does the oshrun of a job of several hosts: its parts do.
     let mut below = jobs();
-    below.retain(|job| processes::is_below(job.pid, pid));
+    below.retain(|job| job.pid == pid || processes::is_below(job.pid, pid));
     match below.len() {
         0 => Err(format!("process {pid} is neither a launcher nor a PE of a job that runs")),
         1 => Ok(below.remove(0)),
@@ -146,7 +151,7 @@ fn jobs() -> Vec<Job> {
 
 /// Which of several processes a job is called by: its maker first.
 fn rank(job: &Job) -> (bool, u32) {
-    (job.pid != job.key().0, job.pid)
+    (job.pid != job.maker(), job.pid)
 }
 
 /// The job whose segment a process holds. `None`: it holds none.
@@ -155,7 +160,7 @@ fn open(pid: u32) -> std::io::Result<Option<Job>> {
     // What is no sealed segment is refused.
     let job = Job { pid, segment: Segment::map(file.as_fd())? };
     // A PE stands for its launcher, where that is there to be named.
-    let launcher = job.key().0;
+    let launcher = job.maker();
     let has_launcher = launcher != pid && processes::is_launcher(launcher) && processes::is_below(pid, launcher);
     Ok(Some(if has_launcher { Job { pid: launcher, ..job } } else { job }))
 }

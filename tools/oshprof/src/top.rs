@@ -33,8 +33,8 @@ pub struct Request {
     /// process id of its launcher or of one of its PEs
     #[arg(value_parser = text(live::pid))]
     job: Option<u32>,
-    /// seconds between two looks
-    #[arg(long, value_name = "S", value_parser = text(interval), default_value = "1")]
+    /// time between two looks
+    #[arg(long, value_name = "TIME", value_parser = text(interval), default_value = "1")]
     interval: Duration,
     /// look for one interval, print, and end: for scripts; also where the output is no terminal
     #[arg(long, conflicts_with = "web")]
@@ -44,9 +44,10 @@ pub struct Request {
     web: bool,
 }
 
-fn interval(seconds: &str) -> Result<Duration, String> {
-    let seconds = seconds.parse::<f64>().ok().filter(|s| (0.01..=3600.0).contains(s));
-    seconds.map(Duration::from_secs_f64).ok_or_else(|| "expected a number of seconds from 0.01 to 3600".to_owned())
+fn interval(time: &str) -> Result<Duration, String> {
+    let range = Duration::from_millis(10)..=Duration::from_hours(1);
+    let time = pellucid_cli::duration(time).filter(|time| range.contains(time));
+    time.ok_or_else(|| format!("expected a time from 10ms to 1h: {}", pellucid_cli::TIMES))
 }
 
 /// Shows a job.
@@ -126,7 +127,7 @@ mod tests {
         assert_eq!((request.job, request.once, request.interval), (Some(71), true, Duration::from_millis(500)));
         for (line, part) in [
             ("top x", "invalid value 'x' for '[JOB]': expected the process id"),
-            ("top --interval 0", "'0' for '--interval <S>': expected a number of seconds"),
+            ("top --interval 0", "'0' for '--interval <TIME>': expected a time from 10ms to 1h"),
             ("top --once --web", "'--once' cannot be used with '--web'"),
             ("hang 1 2", "'2'"),
         ] {

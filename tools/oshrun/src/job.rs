@@ -25,6 +25,7 @@ use crate::tools;
 use crate::watchdog::Watchdog;
 use pellucid_core::bootstrap::job::Job;
 use pellucid_core::transport::registry::{self, Wanted};
+use pellucid_profile::segment::JobInfo;
 use pellucid_profile::text::visible;
 use std::env;
 use std::ffi::OsString;
@@ -209,8 +210,9 @@ fn run_on_this_host(options: &Options) -> Result<i32, Failure> {
     drop(snapshots);
     handover::end(handover, &companions, profile::state(status, supervisor.pes.all()));
     if let Some(directory) = trace {
-        let pes = supervisor.pes.all();
-        results::show_trace(&directory, false, |pe, slot| supervisor.profile.as_ref()?.unreturned(0, pes, pe, slot));
+        let (pes, profile) = (supervisor.pes.all(), supervisor.profile.as_ref());
+        let explained = profile.is_some_and(Profile::told_of_trace);
+        results::show_trace(&directory, explained, |pe, slot| profile?.unreturned(0, pes, pe, slot));
     }
     if let (Some(kept), Some(profile)) = (kept, &supervisor.profile) {
         let pes = supervisor.pes.all();
@@ -232,7 +234,8 @@ fn job_file(options: &Options) -> Result<Job, Failure> {
 /// The memory that PEs record in. Where there can be none, the job runs without.
 fn profile(options: &Options, detailed: Option<bool>, plan: &mut Plan) -> Option<Profile> {
     let identity = handover::identity(&plan.environment);
-    match Profile::create(0..options.pes, options.pes, &options.program, &options.args, detailed, identity) {
+    let more = JobInfo { survives: options.survive, identity, ..JobInfo::default() };
+    match Profile::create(0..options.pes, options.pes, &options.program, &options.args, detailed, more) {
         Ok(profile) => Some(profile),
         // It would have shown long waits only.
         Err(_) if detailed.is_none() => None,

@@ -37,6 +37,10 @@ pub fn take(companions: &Companions, profile: &Profile) {
 /// A value of `--metrics`: nothing, or an address.
 pub fn address(value: &OsStr) -> Result<String, String> {
     let text = crate::values::text(value)?;
+    if !text.is_empty() {
+        pellucid_cli::address(text)?;
+    }
+    // As a value of SHMEM_METRICS it is one of several.
     let fits = !text.contains(char::is_whitespace) && !text.contains(',');
     fits.then(|| text.to_owned()).ok_or_else(|| "expected ADDRESS:PORT, :PORT or unix:PATH".into())
 }
@@ -46,8 +50,8 @@ pub fn target(value: &OsStr) -> Result<String, String> {
     let text = crate::values::text(value)?;
     // What is spoken there may be said before it.
     let spoken = ["otlp+", "pushgateway+"].iter().find_map(|spoken| text.strip_prefix(spoken));
-    let is_url = spoken.unwrap_or(text).split_once("://").is_some_and(|(scheme, host)| {
-        ["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known)) && !host.is_empty()
+    let is_url = spoken.unwrap_or(text).split_once("://").is_some_and(|(scheme, rest)| {
+        ["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known)) && names_a_place(rest)
     });
     let known = text == companion::BY_VARIABLES || is_url;
     known.then(|| text.to_owned()).ok_or_else(|| {
@@ -56,4 +60,16 @@ pub fn target(value: &OsStr) -> Result<String, String> {
             companion::BY_VARIABLES
         )
     })
+}
+
+/// Whether what follows `http://` begins with a host, and a port where it has one.
+fn names_a_place(rest: &str) -> bool {
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let place = authority.rsplit_once('@').map_or(authority, |(_, place)| place);
+    let (host, port) = match place.rsplit_once(':') {
+        Some((host, port)) if !place.ends_with(']') => (host, Some(port)),
+        _ => (place, None),
+    };
+    let is_plain = !rest.contains(|c: char| c.is_whitespace() || c.is_control());
+    is_plain && !host.is_empty() && port.is_none_or(|port| port.parse::<u16>().is_ok())
 }

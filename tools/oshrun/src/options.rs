@@ -11,7 +11,7 @@ use crate::metrics;
 use crate::settings::Variable;
 use crate::values;
 use clap::{ArgAction, Parser, ValueHint};
-use pellucid_cli::{file, parsed, string, text};
+use pellucid_cli::{file, parsed, text};
 use pellucid_profile::companion::Destinations;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -121,7 +121,7 @@ pub struct Options {
     /// the same from a file, a host a line: "name", "name:8" or "name slots=8"
     #[arg(
         long, short_alias = 'f', aliases = ["machinefile", "default-hostfile"], value_name = "FILE",
-        value_parser = parsed(values::path), help_heading = HOSTS
+        value_parser = parsed(values::file), help_heading = HOSTS
     )]
     pub hostfile: Option<PathBuf>,
     /// PEs on each host, whatever its slots
@@ -197,7 +197,7 @@ pub struct Options {
     pub metrics_serve: Option<String>,
     /// write the metrics to FILE every 15 s, at snapshots and at the end, for node_exporter's textfile collector, which
     /// reads names that end with .prom; %h in the name is the host
-    #[arg(long, value_name = "FILE", value_parser = string(), help_heading = METRICS)]
+    #[arg(long, value_name = "FILE", value_parser = parsed(values::file_name), help_heading = METRICS)]
     pub metrics_file: Option<String>,
     /// send the metrics to a collector of OpenTelemetry or to a Pushgateway; otlp: where the OTEL_ variables say
     #[arg(long, value_name = "URL|otlp", value_parser = parsed(metrics::target), help_heading = METRICS)]

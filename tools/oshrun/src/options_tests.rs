@@ -146,6 +146,7 @@ fn options_of_other_launchers_are_understood() {
     assert_eq!(run(&["--output=d/%p", "--mpi=pmi2", "p"]).output, Some("d/%p".into()));
 }
 
+const HOST: &str = "expected NAME, NAME:SLOTS, or [ADDRESS]:SLOTS of IPv6";
 const TIMES: &str = "expected a time above 0: seconds, 500ms, 5s, 2m, 1h, 1:30 or 1:00:00";
 
 /// The beginning of what is said.
@@ -177,6 +178,19 @@ fn a_wrong_value_is_told_with_its_option() {
         (&["--timeout", "1:x", "p"], "'1:x' for '--timeout <TIME>'", TIMES),
         (&["--timeout", "0:00", "p"], "'0:00' for '--timeout <TIME>'", TIMES),
         (&["--heap", "1q", "p"], "'1q' for '--heap <SIZE>'", "unknown suffix: expected k, m, g or t"),
+        (
+            &["--profile=99999999999", "p"],
+            "'99999999999' for '--profile[=<LEVEL|off|DIR>]'",
+            "expected off or a level from 0 to 1",
+        ),
+        (&["--profile=-1", "p"], "'-1' for '--profile", "expected off or a level from 0 to 1"),
+        (&["--metrics=:x", "p"], "':x' for '--metrics", "port `x` is not 0 to 65535"),
+        (&["--metrics-push", "http://a b", "p"], "'http://a b' for '--metrics-push", "expected http://HOST:PORT"),
+        (&["--metrics-push", "http://a:x/", "p"], "'http://a:x/' for '--metrics-push", "expected http://HOST:PORT"),
+        (&["--metrics-file", "", "p"], "'' for '--metrics-file <FILE>'", "expected the name of a file"),
+        (&["--hostfile", "", "p"], "'' for '--hostfile <FILE>'", "expected the name of a file"),
+        (&["--hosts", "[::1", "p"], "'[::1' for '--hosts <LIST>'", HOST),
+        (&["--hosts", "a:1:2:3", "p"], "'a:1:2:3' for '--hosts <LIST>'", HOST),
         (&["--profile=10", "p"], "'10' for '--profile[=<LEVEL|off|DIR>]'", "expected off or a level from 0 to 1"),
         (
             &["--profile=high,sampling=1", "p"],

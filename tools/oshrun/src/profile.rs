@@ -8,10 +8,10 @@ use crate::sys::process::Ended;
 use pellucid_core::os::crash::Crashed;
 use pellucid_profile::companion::Companions;
 use pellucid_profile::live::{Inactivity, PeNow};
-use pellucid_profile::model::{self, End, JobIdentity};
+use pellucid_profile::model::{self, End};
 use pellucid_profile::output::OutputDir;
 use pellucid_profile::report::{self, Finished};
-use pellucid_profile::segment::{self, JobInfo, Origin, Segment, SnapshotRequests, handover};
+use pellucid_profile::segment::{self, JobInfo, Segment, SnapshotRequests, handover};
 use pellucid_profile::snapshot::{self, Outcome, PeOutcome};
 use pellucid_profile::trace::Unreturned;
 use std::ffi::{OsStr, OsString};
@@ -51,26 +51,15 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// A segment for these PEs of a job of `npes`. `detailed`: see [`crate::options::ProfileChoice::detailed`].
+    /// A segment for these PEs of a job of `npes`. `detailed`: see [`crate::options::ProfileChoice::detailed`]. `more`
+    /// is what else is known of the job.
     pub fn create(
         pes: Range<u32>,
         npes: u32,
         program: &OsStr,
         args: &[OsString],
         detailed: Option<bool>,
-        identity: JobIdentity,
-    ) -> io::Result<Self> {
-        Self::with_origin(pes, npes, program, args, detailed, (identity, None))
-    }
-
-    /// As [`Self::create`], with the begin of the job as its zero.
-    pub fn with_origin(
-        pes: Range<u32>,
-        npes: u32,
-        program: &OsStr,
-        args: &[OsString],
-        detailed: Option<bool>,
-        (identity, origin): (JobIdentity, Option<Origin>),
+        more: JobInfo,
     ) -> io::Result<Self> {
         let info = JobInfo {
             program: program.to_string_lossy().into_owned(),
@@ -79,8 +68,7 @@ impl Profile {
             local_pes: Some(pes.end - pes.start),
             counts_only: detailed != Some(true),
             off: detailed.is_none(),
-            origin,
-            identity,
+            ..more
         };
         let fd = segment::create(npes, &info)?;
         let segment = Segment::map(fd.as_fd())?;
@@ -120,6 +108,11 @@ impl Profile {
     /// The segment's memory.
     pub fn as_fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()
+    }
+
+    /// Whether a PE has said that something is missing from its trace.
+    pub fn told_of_trace(&self) -> bool {
+        self.segment.header().trace_reported.load(Ordering::Relaxed) != 0
     }
 
     /// Now, on the time line of the profile.

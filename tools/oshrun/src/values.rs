@@ -41,29 +41,10 @@ pub fn count(value: &OsStr, what: &str) -> Result<u32, String> {
     number.ok_or_else(|| format!("expected a number of {what} above 0"))
 }
 
-/// `--timeout`: seconds, with a fraction if need be; with a unit; or with colons, as Slurm has it.
+/// `--timeout`: a time above 0.
 pub fn seconds(value: &OsStr) -> Result<Duration, String> {
-    let expected = || "expected a time above 0: seconds, 500ms, 5s, 2m, 1h, 1:30 or 1:00:00".to_string();
-    let seconds = in_seconds(text(value)?).ok_or_else(expected)?;
-    let longest = 1e9; // 31 years: beyond it, durations overflow in places
-    if seconds.is_nan() || seconds <= 0.0 {
-        return Err(expected());
-    }
-    Ok(Duration::from_secs_f64(seconds.min(longest)))
-}
-
-/// `1.5`, `500ms`, `5s`, `2m`, `1h`, `1:30`, `1:00:00`
-fn in_seconds(text: &str) -> Option<f64> {
-    let parts: Vec<&str> = text.split(':').collect();
-    if parts.len() > 1 {
-        let whole = |part: &&str| part.parse::<u32>().ok().map(f64::from);
-        let parts: Option<Vec<f64>> = parts.iter().map(whole).collect();
-        return parts
-            .filter(|parts| parts.len() <= 3)
-            .map(|parts| parts.iter().fold(0.0, |sum, part| sum * 60.0 + part));
-    }
-    let units = [("ms", 1e-3), ("s", 1.0), ("m", 60.0), ("h", 3600.0), ("", 1.0)];
-    units.iter().find_map(|(unit, scale)| Some(text.strip_suffix(unit)?.parse::<f64>().ok()? * scale))
+    let given = pellucid_cli::duration(text(value)?).filter(|time| !time.is_zero());
+    given.ok_or_else(|| format!("expected a time above 0: {}", pellucid_cli::TIMES))
 }
 
 /// `--heap`: the text and the bytes it stands for.
@@ -76,7 +57,8 @@ pub fn size(value: &OsStr) -> Result<(String, u64), String> {
 /// Whether an argument after a bare `--profile` is meant as its value.
 pub fn looks_like_level(value: &OsStr) -> bool {
     let first = value.to_str().and_then(|text| text.split(',').next());
-    first.is_some_and(|first| first == "off" || first.parse::<i32>().is_ok())
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    first.is_some_and(|first| first == "off" || is_number(first.strip_prefix(['-', '+']).unwrap_or(first)))
 }
 
 /// Whether an argument after a bare `--metrics` is meant as its value: `HOST:PORT`, `:PORT`, `unix:PATH`.
@@ -105,8 +87,8 @@ pub fn counters(value: &OsStr) -> Result<Variable, String> {
 pub fn level(text: &str) -> Result<ProfileChoice, String> {
     match text.parse::<i32>() {
         _ if text == "off" => Ok(ProfileChoice::Off),
-        Ok(level) if level <= 0 => Ok(ProfileChoice::Off),
-        Ok(level) if level <= HIGHEST_LEVEL => Ok(ProfileChoice::Level(level)),
+        Ok(0) => Ok(ProfileChoice::Off),
+        Ok(level) if (1..=HIGHEST_LEVEL).contains(&level) => Ok(ProfileChoice::Level(level)),
         _ => Err(format!("expected off or a level from 0 to {HIGHEST_LEVEL}")),
     }
 }
@@ -114,6 +96,16 @@ pub fn level(text: &str) -> Result<ProfileChoice, String> {
 /// `--profile-dir`.
 pub fn path(value: &OsStr) -> Result<PathBuf, String> {
     if value.is_empty() { Err("expected the name of a directory".into()) } else { Ok(PathBuf::from(value)) }
+}
+
+/// `--hostfile`.
+pub fn file(value: &OsStr) -> Result<PathBuf, String> {
+    if value.is_empty() { Err("expected the name of a file".into()) } else { Ok(PathBuf::from(value)) }
+}
+
+/// `--metrics-file`, which becomes part of a variable.
+pub fn file_name(value: &OsStr) -> Result<String, String> {
+    file(value).and_then(|_| text(value).map(str::to_owned))
 }
 
 /// `--tool`.

@@ -1,11 +1,11 @@
 //! The command line of the exporter.
 
-use std::net::Ipv6Addr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use pellucid_cli::Address;
 
 use crate::companion;
 use crate::metrics::pes::MOST;
@@ -120,45 +120,15 @@ pub(crate) fn pe_labels(given: &str) -> Result<usize, String> {
 
 /// `ADDR:PORT`, `:PORT`, `ADDR` or `unix:PATH`.
 pub(crate) fn listen(given: &str) -> Result<Listen, String> {
-    if let Some(path) = given.strip_prefix("unix:") {
-        return if path.is_empty() { Err("unix: needs a path".into()) } else { Ok(Listen::Unix(path.into())) };
-    }
-    if given.is_empty() {
-        return Err("expected an address: 127.0.0.1, or : for all interfaces".into());
-    }
-    // An address of IPv6 has colons, and brackets where a port follows.
-    let (host, port) = match given.rsplit_once(':') {
-        _ if given.ends_with(']') => (given, None),
-        Some((host, port)) if !host.contains(':') || host.ends_with(']') => (host, Some(port)),
-        Some(_) if is_ipv6(given) => return Ok(Listen::Tcp(format!("[{given}]:{PORT}"))),
-        Some(_) => return Err("expected ADDRESS:PORT ([ADDRESS]:PORT of IPv6)".into()),
-        None => (given, None),
-    };
-    let port = match port {
-        Some(text) => text.parse::<u16>().map_err(|_| format!("port `{text}` is not 0 to 65535"))?,
-        None => PORT,
-    };
-    Ok(Listen::Tcp(if host.is_empty() { format!("0.0.0.0:{port}") } else { format!("{host}:{port}") }))
+    Ok(match pellucid_cli::address(given)? {
+        Address::Tcp(host, port) => Listen::Tcp(format!("{host}:{}", port.unwrap_or(PORT))),
+        Address::Unix(path) => Listen::Unix(path),
+    })
 }
 
-/// Whether that is an address of IPv6, which may name an interface.
-fn is_ipv6(text: &str) -> bool {
-    text.split('%').next().is_some_and(|address| address.parse::<Ipv6Addr>().is_ok())
-}
-
-/// `90`, `90s`, `15m`, `2h`.
+/// How long something lasts.
 pub(crate) fn time(given: &str) -> Result<Duration, String> {
-    let (number, unit) = match given.strip_suffix(['s', 'm', 'h']) {
-        Some(number) if given.ends_with('m') => (number, 60.0),
-        Some(number) if given.ends_with('h') => (number, 3600.0),
-        Some(number) => (number, 1.0),
-        None => (given, 1.0),
-    };
-    let seconds = number.parse::<f64>().ok().map(|number| number * unit);
-    seconds
-        .filter(|seconds| (0.0..=1e7).contains(seconds))
-        .map(Duration::from_secs_f64)
-        .ok_or_else(|| "expected a time such as 90s, 15m or 2h".to_owned())
+    pellucid_cli::duration(given).ok_or_else(|| format!("expected a time: {}", pellucid_cli::TIMES))
 }
 
 #[cfg(test)]
@@ -217,7 +187,7 @@ mod tests {
             ("fe80::1%eth0", "[fe80::1%eth0]:9745"),
             ("[::1]", "[::1]:9745"),
             ("[::1]:80", "[::1]:80"),
-            (":80", "0.0.0.0:80"),
+            (":80", ":80"),
             ("node7", "node7:9745"),
             ("node7:0", "node7:0"),
         ] {
@@ -225,7 +195,7 @@ mod tests {
         }
         assert_eq!(listen("unix:/a/b"), Ok(Listen::Unix("/a/b".into())));
         for (line, part) in [
-            ("serve --linger soon", "'soon' for '--linger <TIME>': expected a time such as 90s"),
+            ("serve --linger soon", "'soon' for '--linger <TIME>': expected a time: seconds, 500ms"),
             ("serve --max-series-per-job 0", "'0' for '--max-series-per-job <N>': expected a number from 1 on"),
             ("serve --listen unix:", "needs a path"),
             ("serve --listen=", "expected an address"),

@@ -70,6 +70,20 @@ impl Layout {
     fn total(&self) -> usize {
         self.data(self.pes)
     }
+
+    /// Whether files may be as long as that: with less the sums above are right.
+    fn check(&self) -> Result<(), Fault> {
+        let a_pe = [INTERNAL, self.heap, BEHIND, self.data, 2 * ALIGN].iter().map(|part| *part as u128).sum::<u128>();
+        let total = self.control as u128 + ALIGN as u128 + self.pes as u128 * a_pe;
+        if total <= i64::MAX as u128 {
+            return Ok(());
+        }
+        let (by, heap, pes) = (env::symmetric_size_by(), self.heap, self.pes);
+        Err(Fault::from(Cause::Startup(format!(
+            "{by} gives {heap} bytes, which for the PEs of this host ({pes}) is more than a file of memory can have: \
+             set a smaller one"
+        ))))
+    }
 }
 
 /// Meets the other PEs of the host, and compares with them what all need alike.
@@ -110,6 +124,7 @@ pub fn establish(
         data = None;
     }
     let layout = Layout { pes: job.pes().len(), control: job.control_bytes(), heap: heap_len, data: data_len };
+    layout.check()?;
     job.lay_out(layout.total());
     mmap::grow(job.fd(), layout.total())?;
     let view = mmap::shared(job.fd(), 0, layout.total(), None)?;
@@ -291,4 +306,19 @@ fn share_part(job: &Job, offset: usize, range: elf::Range, zeros: &mut Pagemap) 
     }
     // SAFETY: the file holds what the pages hold, to which nobody stores meanwhile.
     unsafe { mmap::replace_shared(job.fd(), offset, range.start, range.end - range.start) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn heaps_that_no_file_has_room_for_are_refused() {
+        let of = |pes, heap| Layout { pes, control: 1 << 20, heap, data: 1 << 20 };
+        assert!(of(2, 1 << 40).check().is_ok() && of(2, 1 << 62).check().is_err());
+        for (pes, heap) in [(1, usize::MAX), (4, 1 << 62), (2, usize::MAX / 2)] {
+            let told = of(pes, heap).check().unwrap_err().to_string();
+            assert!(told.contains(&format!("{heap} bytes")), "{told}");
+        }
+    }
 }

@@ -73,7 +73,7 @@ pub fn grow(fd: RawFd, bytes: usize) -> Result<(), Fault> {
     check_limit(bytes)?;
     // SAFETY: no memory is involved.
     if unsafe { libc::ftruncate(fd, bytes as libc::off_t) } != 0 {
-        return Err(last_error("ftruncate of the job's memory file"));
+        return Err(refused("ftruncate", last_errno()));
     }
     Ok(())
 }
@@ -117,22 +117,22 @@ fn leaves_no_choice() -> bool {
 /// Maps `len` bytes of a file from `offset`, shared, readable and writable. `at`: an address to ask for, used only when
 /// free.
 pub fn shared(fd: RawFd, offset: usize, len: usize, at: Option<usize>) -> Result<*mut u8, Fault> {
-    map(fd, offset, len, at, libc::MAP_NORESERVE).map_err(refused)
+    map(fd, offset, len, at, libc::MAP_NORESERVE).map_err(|error| refused("mmap", error))
 }
 
 #[cold]
-fn refused(error: i32) -> Fault {
+fn refused(call: &str, error: i32) -> Fault {
     let error = std::io::Error::from_raw_os_error(error);
     let by = env::symmetric_size_by();
     Fault::from(Cause::Startup(format!(
-        "mmap of the job's memory file (a smaller {by} needs less; ulimit -v limits it): {error}"
+        "{call} of the job's memory file (a smaller {by} needs less; ulimit -v limits it): {error}"
     )))
 }
 
 /// As [`shared`]; where the address is taken, at a multiple of `align`, a power of two, as long as there are addresses
 /// for so much more.
 pub fn shared_aligned(fd: RawFd, offset: usize, len: usize, place: (usize, usize)) -> Result<*mut u8, Fault> {
-    map_aligned(fd, offset, len, place, libc::MAP_NORESERVE).map_err(refused)
+    map_aligned(fd, offset, len, place, libc::MAP_NORESERVE).map_err(|error| refused("mmap", error))
 }
 
 /// As [`reserved`] and [`shared_aligned`].

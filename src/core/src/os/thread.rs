@@ -12,6 +12,12 @@ pub fn id() -> i32 {
     unsafe { libc::syscall(libc::SYS_gettid) as i32 }
 }
 
+/// Does something in which another library starts threads for this one: where the main thread of the program ends
+/// alone, they do not keep the process.
+pub fn adopting<T>(what: impl FnOnce() -> T) -> T {
+    last_thread::adopting(what)
+}
+
 /// Starts a thread with signals blocked, so that the program's handlers run in the program's threads. The standard
 /// library's would leave something behind in the calling thread that has to be taken down when that ends. Error: of the
 /// system.
@@ -23,10 +29,11 @@ pub fn spawn(name: &'static CStr, what: impl FnOnce() + Send + 'static) -> Resul
         task();
         std::ptr::null_mut()
     }
+    let own = Own::begin();
     let named = move || {
+        let _own = own;
         // SAFETY: a C string, for the calling thread.
         unsafe { libc::prctl(libc::PR_SET_NAME, name.as_ptr()) };
-        let _own = Own::begin();
         what();
     };
     last_thread::expect_end();
@@ -39,6 +46,7 @@ pub fn spawn(name: &'static CStr, what: impl FnOnce() + Send + 'static) -> Resul
         let mut id: libc::pthread_t = std::mem::zeroed();
         let error = libc::pthread_create(&raw mut id, std::ptr::null(), run, task.cast());
         libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut());
+        Own::made();
         if error != 0 {
             drop(Box::from_raw(task));
             return Err(error);

@@ -23,7 +23,7 @@
 //! | `os/crash.rs` | `NOTE` |
 //! | `os/remains.rs` | `REMAINS` |
 //! | `os/interrupt.rs` | `BEFORE`, `CAME` |
-//! | `os/last_thread.rs` | `OWN`, `PROCESS` |
+//! | `os/last_thread.rs` | `BEGUN`, `MADE`, `ENDED`, `ADOPTED`, `PROCESS` |
 //! | `bootstrap/job.rs` | `RELEASE_MARK` |
 //!
 //! Hooks, which the layer above or a lower one sets: what it is told, or called for.

@@ -180,6 +180,17 @@ impl Calibration {
     }
 }
 
+/// Makes the folder, and sees whether files can be written there: before something is measured that is to be kept.
+///
+/// # Errors
+/// What cannot be written, and why.
+pub fn prepare(folder: &Path) -> Result<(), String> {
+    let told = |error: std::io::Error| format!("{}: {error}", visible_path(folder));
+    fs::create_dir_all(folder).map_err(told)?;
+    let probe = folder.join(format!(".probe-{}", std::process::id()));
+    fs::write(&probe, "").and_then(|()| fs::remove_file(&probe)).map_err(told)
+}
+
 /// Writes a file of the folder, unless `is_better` of what is in it. Gives the file, and whether it was written.
 fn keep_file(
     folder: &Path,
@@ -324,6 +335,16 @@ mod tests {
 
     fn calibration(way: &str, spread: f64) -> Calibration {
         Calibration::new(["b".into(), "a".into()], way.into(), points(spread))
+    }
+
+    #[test]
+    fn a_folder_is_seen_to_before_the_measurement() {
+        let error = prepare(Path::new("/proc/self/pellucid")).unwrap_err();
+        assert!(error.starts_with("/proc/self/pellucid: "), "{error}");
+        let folder = std::env::temp_dir().join(format!("pellucid-calibration-{}", std::process::id()));
+        prepare(&folder).unwrap();
+        // Nothing is left in it.
+        fs::remove_dir(&folder).unwrap();
     }
 
     #[test]

@@ -95,7 +95,6 @@ pub fn shared_segment(pes: Range<u32>, npes: u32, counts_only: bool, ago: Durati
             first_pe: pes.start,
             local_pes,
             counts_only,
-            off: false,
             origin: Some(origin),
             ..JobInfo::default()
         },

@@ -28,6 +28,8 @@ pub struct JobInfo {
     pub counts_only: bool,
     /// Nobody wants a profile: the segment is for showing long waits.
     pub off: bool,
+    /// The job goes on without PEs that are killed.
+    pub survives: bool,
     /// Begin of the job, where it is not now and here.
     pub origin: Option<Origin>,
     /// Who it is, as far as that is known.
@@ -85,8 +87,10 @@ pub fn create_with(npes: u32, job: &JobInfo, scale: Scale) -> io::Result<OwnedFd
     header.start_ticks.store(ticks, Relaxed);
     header.start_realtime.store(realtime, Relaxed);
     header.launcher_pid.store(launcher, Relaxed);
+    header.maker_pid.store(std::process::id(), Relaxed);
     header.counts_only.store(u32::from(job.counts_only), Relaxed);
     header.off.store(u32::from(job.off), Relaxed);
+    header.survives.store(u32::from(job.survives), Relaxed);
     header.host.set(&host_name());
     header.program.set(&job.program);
     header.arguments.set(&arguments(&job.arguments));

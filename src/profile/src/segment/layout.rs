@@ -117,14 +117,19 @@ pub struct Header {
     pub start_ticks: AtomicU64,
     /// Time of creation in nanoseconds since 1970.
     pub start_realtime: AtomicU64,
-    /// Process id of the creator.
+    /// Process that has started the job, on the host where that was: with [`Self::start_realtime`], what tells jobs
+    /// apart.
     pub launcher_pid: AtomicU32,
+    /// Process id of the creator, on this host: its end is that of the job here.
+    pub maker_pid: AtomicU32,
     /// Processes that had a loss in their trace to report: the first one speaks for all.
     pub trace_reported: AtomicU32,
     /// Nonzero: short calls are counted by operation only.
     pub counts_only: AtomicU32,
     /// Nonzero: nobody wants a profile of this job. Long waits are shown all the same.
     pub off: AtomicU32,
+    /// Nonzero: the job goes on without PEs that are killed.
+    pub survives: AtomicU32,
     /// Nonzero: the profile is written for the last time, by one of its PEs. No snapshot takes the place of that.
     pub is_ending: AtomicU32,
     /// Nonzero: the creator answers [`Self::flush_wanted`].

@@ -25,7 +25,7 @@ pub enum Failure {
     /// The command failed: its line, its status, the end of what it printed.
     Run(String, ExitStatus, String),
     /// It took too long.
-    Late(String, u64),
+    Late(String, Duration),
     /// It left no profile that can be read.
     Profile(String, String),
     /// A signal ended the gate.
@@ -47,7 +47,7 @@ impl fmt::Display for Failure {
                 write!(f, "`{line}` {how}")?;
                 if tail.is_empty() { Ok(()) } else { write!(f, ":\n{tail}") }
             }
-            Failure::Late(line, limit) => write!(f, "`{line}` did not end within {limit} s (--limit)"),
+            Failure::Late(line, limit) => write!(f, "`{line}` did not end within {} s (--limit)", limit.as_secs_f64()),
             Failure::Profile(line, why) => {
                 write!(f, "`{line}` left no profile (is it started by oshrun, or another launcher?): {why}")
             }
@@ -99,11 +99,11 @@ pub struct Program {
     folder: std::rc::Rc<Folder>,
     side: &'static str,
     runs: usize,
-    limit: u64,
+    limit: Duration,
 }
 
 /// Both commands, run from paths of equal length: what the stack begins with moves everything on it.
-pub fn pair(base: &str, new: &str, folder: Folder, limit: u64) -> Result<[Program; 2], Failure> {
+pub fn pair(base: &str, new: &str, folder: Folder, limit: Duration) -> Result<[Program; 2], Failure> {
     let folder = std::rc::Rc::new(folder);
     let program = |line: &str, side| Program {
         line: line.to_owned(),
@@ -234,8 +234,8 @@ const GRACE: Duration = Duration::from_secs(5);
 
 /// Waits for the end; `None` where it did not come in time, and the command and all that it started are ended. A
 /// signal that ends the gate is passed on to them.
-fn wait(child: &mut Child, limit: u64) -> Option<ExitStatus> {
-    let mut end = Instant::now() + Duration::from_secs(limit.min(u64::from(u32::MAX)));
+fn wait(child: &mut Child, limit: Duration) -> Option<ExitStatus> {
+    let mut end = Instant::now() + limit;
     let mut nap = Duration::from_millis(1);
     let mut is_told = false;
     while Instant::now() < end {
@@ -334,7 +334,7 @@ mod tests {
         for name in [&b"K(1)"[..], b"K;1", b"it's it", b"$HOME `x`", b"a\"b", b"\xff", b"two\nlines"] {
             let kept = scratch.join(std::ffi::OsStr::from_bytes(name));
             fs::create_dir_all(&kept).unwrap();
-            let programs = pair("/bin/true", "/bin/sleep", Folder::new(Some(&kept)).unwrap(), 10);
+            let programs = pair("/bin/true", "/bin/sleep", Folder::new(Some(&kept)).unwrap(), Duration::from_secs(10));
             let [mut base, _] = programs.unwrap_or_else(|error| panic!("{}: {error}", kept.display()));
             let (link, _) = base.link.clone().expect("both are programs");
             assert_eq!(link.file_name(), Some(std::ffi::OsStr::new("true")));

@@ -19,6 +19,7 @@ mod order;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::{Args, ValueHint};
 use pellucid_cli::{string, text};
@@ -77,9 +78,9 @@ pub struct Request {
     /// order of the pairs
     #[arg(long, value_name = "N", value_parser = text(number), default_value = "1")]
     seed: u64,
-    /// end a run after so many seconds
-    #[arg(long, value_name = "S", value_parser = text(number), default_value = "600")]
-    limit: u64,
+    /// end a run after so long
+    #[arg(long, value_name = "TIME", value_parser = text(limit), default_value = "600")]
+    limit: Duration,
     #[command(flatten, next_help_heading = "As of oshprof diff")]
     options: Options,
 }
@@ -104,6 +105,10 @@ impl Request {
 
 fn number(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| "expected a number".to_owned())
+}
+
+fn limit(text: &str) -> Result<Duration, String> {
+    pellucid_cli::duration(text).ok_or_else(|| format!("expected a time: {}", pellucid_cli::TIMES))
 }
 
 /// `10..40`, or one number for both.

@@ -42,7 +42,7 @@ pub struct Request {
     #[arg(long = "to", value_parser = Words::<Format>::all())]
     format: Option<Format>,
     /// write there instead of standard output (-, too)
-    #[arg(short, value_name = "FILE", value_parser = file(Destination::new), requires = "format")]
+    #[arg(short, long, value_name = "FILE", value_parser = file(Destination::new), requires = "format")]
     output: Option<Destination>,
     /// where to send spans: http only, /v1/traces is appended where URL has no path (default:
     /// OTEL_EXPORTER_OTLP_ENDPOINT or http://localhost:4318)

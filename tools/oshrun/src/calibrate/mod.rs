@@ -30,6 +30,7 @@ pub fn run(options: &Options, arguments: impl Iterator<Item = OsString>) -> Resu
     let oshrun = std::env::current_exe().map_err(|error| Failure::needs("find the file of oshrun", error))?;
     let library = library(&oshrun).ok_or_else(|| failed("there is no lib/libsma.so beside it".to_owned()))?;
     let folder = calibration::folder().ok_or_else(|| failed("neither XDG_CACHE_HOME nor HOME is set".to_owned()))?;
+    calibration::prepare(&folder).map_err(failed)?;
     let arguments: Vec<OsString> = arguments.collect();
     let job = |more: &[&str], measures: &[&str], collectives: Option<&str>| {
         let mut job = Command::new(&oshrun);

@@ -33,7 +33,7 @@ use pellucid_core::bootstrap::job::Job;
 use pellucid_profile::companion::Companions;
 use pellucid_profile::model::JobIdentity;
 use pellucid_profile::output::OutputDir;
-use pellucid_profile::segment::Origin;
+use pellucid_profile::segment::{JobInfo, Origin};
 use std::env;
 use std::io;
 use std::ops::Range;
@@ -150,7 +150,8 @@ fn profile_of(order: &Order, pes: Range<u32>) -> io::Result<Profile> {
     let origin =
         Origin { counter_ns: order.start_counter_ns, realtime_ns: order.start_realtime, launcher_pid: order.root_pid };
     let identity = JobIdentity { step: order.step.clone(), ..handover::identity(&order.environment) };
-    Profile::with_origin(pes, order.npes, &order.program, &order.args, order.profile, (identity, Some(origin)))
+    let more = JobInfo { survives: order.survive, origin: Some(origin), identity, ..JobInfo::default() };
+    Profile::create(pes, order.npes, &order.program, &order.args, order.profile, more)
 }
 
 fn prepare(order: &Order) -> Result<Ready, Failure> {

@@ -94,7 +94,8 @@ fn host_line(line: &str) -> Result<Host, String> {
 }
 
 fn host(text: &str) -> Result<Host, String> {
-    let (name, number) = match text.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+    let bracketed = text.strip_prefix('[').and_then(|rest| rest.split_once(']'));
+    let (name, number) = match bracketed {
         Some((name, "")) => (name, None),
         Some((name, rest)) => {
             (name, Some(rest.strip_prefix(':').ok_or(format!("{text:?}: expected [ADDRESS]:SLOTS"))?))
@@ -105,6 +106,9 @@ fn host(text: &str) -> Result<Host, String> {
     };
     if name.is_empty() {
         return Err("expected the name of a host".into());
+    }
+    if (bracketed.is_some() || name.contains([':', '[', ']'])) && !pellucid_cli::is_ipv6(name) {
+        return Err("expected NAME, NAME:SLOTS, or [ADDRESS]:SLOTS of IPv6".into());
     }
     if name.starts_with('-') || name.contains(|c: char| c.is_whitespace() || c.is_control()) {
         return Err(format!("{name:?} is no name of a host"));

@@ -7,7 +7,7 @@ use pellucid_profile::segment::{Condition, CurrentOp, Phase};
 use std::ffi::OsString;
 
 /// Changes with every change of the messages. The first message of a daemon keeps its form for ever.
-pub const PROTOCOL: u32 = 9;
+pub const PROTOCOL: u32 = 10;
 /// Version of this program.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -149,8 +149,8 @@ packed! {
         Snapshot = 13 { number: u32, }
         /// A piece of a file of the trace.
         Trace = 14 { name: String, bytes: Bytes, }
-        /// There is nothing more to send.
-        Done = 15 {}
+        /// There is nothing more to send. Whether a PE of this host has said that something is missing from its trace.
+        Done = 15 { trace_explained: bool, }
         /// Whether the signal comes to nothing with all PEs of this host: their handlers take a note of it, and they
         /// wait inside the library.
         Deaf = 16 { number: i32, deaf: bool, }

@@ -4,6 +4,7 @@ use super::{STREAMS, Supervisor};
 use crate::hosts::gather::{self, Sender};
 use crate::hosts::list;
 use crate::hosts::message::ToHead;
+use crate::profile::Profile;
 use crate::signals::{self, Meaning};
 use pellucid_profile::output::OutputDir;
 use pellucid_profile::text::shell_word;
@@ -39,7 +40,8 @@ impl Supervisor {
                     Ok(Some(message)) => remote.link.send(&message, &self.epoll),
                     Ok(None) => {
                         sender = None;
-                        remote.link.send(&ToHead::Done {}, &self.epoll);
+                        let trace_explained = self.profile.as_ref().is_some_and(Profile::told_of_trace);
+                        remote.link.send(&ToHead::Done { trace_explained }, &self.epoll);
                     }
                     Err(problem) => remote.link.send(&ToHead::Note { text: problem }, &self.epoll),
                 }

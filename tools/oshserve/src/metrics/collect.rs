@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::LazyLock;
+use std::sync::atomic::Ordering::Relaxed;
 
 use pellucid_profile::histogram::Histogram as Latency;
 use pellucid_profile::merge::{Merged, PeRow};
@@ -48,6 +49,8 @@ pub struct Identity {
     pub launcher: String,
     /// `host` or `job`.
     pub scope: String,
+    /// Whether it goes on without PEs that are killed, where that is known.
+    pub survives: Option<bool>,
 }
 
 impl Identity {
@@ -61,6 +64,7 @@ impl Identity {
             user,
             launcher,
             scope: if all_here { "job".into() } else { "host".into() },
+            survives: Some(segment.header().survives.load(Relaxed) != 0),
         }
     }
 }
@@ -155,9 +159,14 @@ fn about(view: &View<'_>) -> Vec<Family> {
     for name in STATES {
         state.add(&[&id.job_id, name], Value::Count(u64::from(name == view.state)));
     }
+    let mut survives = Family::new(Id::JobSurvives);
+    if let Some(does) = id.survives {
+        survives.add(&[&id.job_id], Value::Count(does.into()));
+    }
     vec![
         info,
         state,
+        survives,
         one(Id::JobPes, view, Value::Count(job.npes.into())),
         one(Id::JobLocalPes, view, Value::Count(view.merged.pes.len() as u64)),
         one(Id::JobStart, view, Value::Number(seconds(job.start_realtime_ns))),

@@ -32,6 +32,7 @@ pub enum Id {
     JobInfo,
     JobPes,
     JobLocalPes,
+    JobSurvives,
     JobStart,
     JobState,
     Calls,
@@ -146,6 +147,13 @@ pub static TABLE: &[Row] = &[
         ("", "{pe}"),
         &["job_id"],
         "PEs of the job that these numbers are about.",
+    ),
+    gauge(
+        Id::JobSurvives,
+        ("shmem_job_survives", "shmem.job.survives"),
+        ("", "1"),
+        &["job_id"],
+        "1 where the job goes on without PEs that are killed (oshrun --survive), else 0. Of jobs that are shown live.",
     ),
     gauge(
         Id::JobStart,

@@ -17,6 +17,9 @@ use serde::Deserialize;
 /// The hash that a password of an unknown user is compared with: it takes as long as one of a known one.
 const NOBODY: &str = "$2b$10$abcdefghijklmnopqrstuuGcEzuLHPVTNqkmC5MbGgyYtPYCpjHiu";
 
+/// The `client_auth_type` that asks clients for a certificate.
+const REQUIRE: &str = "RequireAndVerifyClientCert";
+
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -35,11 +38,19 @@ struct Tls {
     min_version: Option<String>,
 }
 
+impl Tls {
+    /// Whether clients have to show a certificate.
+    fn asks_for_certificates(&self) -> bool {
+        self.client_auth_type.as_deref() == Some(REQUIRE)
+    }
+}
+
 /// The file, and what was found out about passwords.
 #[derive(Debug)]
 pub struct Config {
     path: PathBuf,
     at_start: File,
+    was_empty: bool,
     /// Hashes of (user, hash, password) that have been found right: bcrypt is slow on purpose.
     known: Mutex<HashSet<u64>>,
     hasher: RandomState,
@@ -51,10 +62,15 @@ impl Config {
     /// # Errors
     /// What is wrong, with the file's name.
     pub fn open(path: PathBuf) -> Result<Config, String> {
-        let at_start = read(&path)?;
-        let config = Config { path, at_start, known: Mutex::default(), hasher: RandomState::new() };
+        let config = Config::of(path)?;
         config.tls()?;
         Ok(config)
+    }
+
+    fn of(path: PathBuf) -> Result<Config, String> {
+        let read = read(&path)?;
+        let (was_empty, at_start) = (read.is_none(), read.unwrap_or_default());
+        Ok(Config { path, at_start, was_empty, known: Mutex::default(), hasher: RandomState::new() })
     }
 
     /// Whether it had passwords at the start.
@@ -67,12 +83,30 @@ impl Config {
         self.at_start.tls_server_config.is_some()
     }
 
+    /// The file as it is now. One that is being written, or was left half written, opens no door that was closed at
+    /// the start.
+    fn now(&self) -> Result<File, String> {
+        let refused = |what: &str| format!("{}: {what}: connections are refused until it is", self.path.display());
+        let file = match read(&self.path)? {
+            Some(file) => file,
+            None if self.was_empty => return Ok(File::default()),
+            None => return Err(refused("the file is not complete: it is empty, and was not at the start")),
+        };
+        match (&self.at_start.tls_server_config, &file.tls_server_config) {
+            (Some(_), None) => Err(refused("tls_server_config, which it had at the start, is not there")),
+            (Some(before), Some(now)) if before.asks_for_certificates() && !now.asks_for_certificates() => {
+                Err(refused(&format!("client_auth_type is not {REQUIRE}, as at the start")))
+            }
+            _ => Ok(file),
+        }
+    }
+
     /// What the next connection is encrypted with.
     ///
     /// # Errors
-    /// What is wrong, with the file's name.
+    /// What is wrong, with the file's name: the connection is to be closed.
     pub fn tls(&self) -> Result<Option<Arc<ServerConfig>>, String> {
-        let file = read(&self.path)?;
+        let file = self.now()?;
         let folder = self.path.parent().unwrap_or(Path::new(""));
         file.tls_server_config.as_ref().map(|tls| server_config(tls, folder).map(Arc::new)).transpose()
     }
@@ -80,7 +114,7 @@ impl Config {
     /// Whether a request with this `Authorization` is let in. May take some tenths of a second.
     pub fn admits(&self, authorization: Option<&str>) -> bool {
         // A file that cannot be read lets nobody in.
-        let Ok(file) = read(&self.path) else { return false };
+        let Ok(file) = self.now() else { return false };
         if file.basic_auth_users.is_empty() {
             return !self.has_users();
         }
@@ -103,17 +137,18 @@ impl Config {
     }
 }
 
-fn read(path: &Path) -> Result<File, String> {
+/// `None`: there is nothing in it but comments.
+fn read(path: &Path) -> Result<Option<File>, String> {
     let text = std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
-    if text.trim().is_empty() {
-        return Ok(File::default());
+    if text.lines().all(|line| line.trim().is_empty() || line.trim_start().starts_with('#')) {
+        return Ok(None);
     }
     let wrong = |error: serde_yaml_ng::Error| format!("{}: {}", path.display(), without_text(&error.to_string()));
     let file: File = serde_yaml_ng::from_str(&text).map_err(wrong)?;
     let is_hash = |hash: &str| hash.parse::<bcrypt::HashParts>().is_ok();
     match file.basic_auth_users.iter().find(|(_, hash)| !is_hash(hash)) {
         Some((user, _)) => Err(format!("{}: the password of user {user:?} is no bcrypt hash", path.display())),
-        None => Ok(file),
+        None => Ok(Some(file)),
     }
 }
 
@@ -146,7 +181,7 @@ fn server_config(tls: &Tls, folder: &Path) -> Result<ServerConfig, String> {
         .map_err(|error| error.to_string())?;
     let builder = match (tls.client_auth_type.as_deref().unwrap_or("NoClientCert"), &tls.client_ca_file) {
         ("NoClientCert", _) => builder.with_no_client_auth(),
-        ("RequireAndVerifyClientCert", Some(ca)) => {
+        (REQUIRE, Some(ca)) => {
             let mut roots = RootCertStore::empty();
             let ca = place(ca);
             for certificate in list(&ca)? {
@@ -155,10 +190,9 @@ fn server_config(tls: &Tls, folder: &Path) -> Result<ServerConfig, String> {
             let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider).build();
             builder.with_client_cert_verifier(verifier.map_err(|error| failed(&ca, &error))?)
         }
-        ("RequireAndVerifyClientCert", None) => return Err("client_auth_type needs a client_ca_file".into()),
+        (REQUIRE, None) => return Err("client_auth_type needs a client_ca_file".into()),
         (other, _) => {
-            let known = "NoClientCert and RequireAndVerifyClientCert";
-            return Err(format!("client_auth_type `{other}` is not supported; there are {known}"));
+            return Err(format!("client_auth_type `{other}` is not supported; there are NoClientCert and {REQUIRE}"));
         }
     };
     let (cert, key) = (place(&tls.cert_file), place(&tls.key_file));
@@ -236,6 +270,33 @@ mod tests {
         assert!(!config.admits(None), "users who are taken away do not open the door");
         std::fs::remove_file(&file.0).unwrap();
         assert!(!config.admits(Some(&basic("ada:secret"))), "nor does a file that is taken away");
+    }
+
+    #[test]
+    fn a_file_that_is_cut_off_opens_no_door() {
+        let tls = "tls_server_config:\n  cert_file: a\n  key_file: b\n";
+        let asks = format!("{tls}  client_ca_file: c\n  client_auth_type: RequireAndVerifyClientCert\n");
+        let file = Written::new(&asks);
+        let config = Config::of(file.0.clone()).unwrap();
+        assert!(config.has_tls() && config.admits(None));
+        for (text, said) in [
+            ("", "is not complete"),
+            ("# made by a tool\n", "is not complete"),
+            ("basic_auth_users: {}\n", "tls_server_config"),
+            (tls, "client_auth_type"),
+        ] {
+            std::fs::write(&file.0, text).unwrap();
+            let error = config.tls().unwrap_err();
+            assert!(error.contains(said) && error.contains(&file.0.display().to_string()), "{text:?}: {error}");
+            assert!(!config.admits(None), "{text:?}");
+        }
+        std::fs::write(&file.0, asks).unwrap();
+        assert!(config.now().is_ok() && config.admits(None));
+        // One that has asked for nothing may go on so.
+        let empty = Written::new("# nothing yet\n");
+        let config = empty.open().unwrap();
+        std::fs::write(&empty.0, "").unwrap();
+        assert!(config.tls().unwrap().is_none() && config.admits(None));
     }
 
     #[test]

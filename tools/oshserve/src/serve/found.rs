@@ -17,7 +17,7 @@ use crate::sys;
 /// Jobs that are not among the known ones. Errors: segments that cannot be read.
 pub fn jobs(known: &[Key], show_user: bool) -> Vec<Result<Tracked, std::io::Error>> {
     let is_mine = |pid: &u32| handover::user() == 0 || find::owner(*pid) == Some(handover::user());
-    let is_known = |pid: &u32| known.iter().any(|(maker, ..)| maker == pid);
+    let is_known = |pid: &u32| known.iter().any(|known| known.maker == *pid);
     // By the file, which all PEs of a job hold: one of them, and who they are.
     let mut held: BTreeMap<(u64, u64), (File, Vec<u32>)> = BTreeMap::new();
     for pid in find::processes().filter(|pid| is_mine(pid) && !is_known(pid)) {
@@ -34,12 +34,12 @@ fn open(file: &File, pids: &[u32], known: &[Key], show_user: bool) -> std::io::R
     let segment = Segment::map(file.as_fd())?;
     let this = key(&segment);
     let is_off = segment.header().off.load(Relaxed) != 0;
-    if is_off || known.contains(&this) || !sys::is_sealed(file.as_fd()) || !pids.contains(&this.0) {
+    if is_off || known.contains(&this) || !sys::is_sealed(file.as_fd()) || !pids.contains(&this.maker) {
         return Ok(None);
     }
-    let identity = identity(&segment, this.0, show_user);
-    let user = find::owner(this.0).unwrap_or_else(handover::user);
-    Ok(Some(Tracked::new(segment, identity, Some(this.0), user)))
+    let identity = identity(&segment, this.maker, show_user);
+    let user = find::owner(this.maker).unwrap_or_else(handover::user);
+    Ok(Some(Tracked::new(segment, identity, Some(this.maker), user)))
 }
 
 /// Who the job of a launcher is.

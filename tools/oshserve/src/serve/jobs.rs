@@ -215,7 +215,7 @@ impl Inner {
     /// that: jobs that were there before the exporter are found after others that were handed over.
     fn newest(&self) -> Option<usize> {
         let all = self.list.iter().enumerate();
-        all.max_by_key(|(_, job)| (job.runs(), job.key.1)).map(|(at, _)| at)
+        all.max_by_key(|(_, job)| (job.runs(), job.key.start)).map(|(at, _)| at)
     }
 
     /// One more job, by whichever way it became known.
@@ -223,7 +223,7 @@ impl Inner {
         let is_taken = |id: &String| self.list.iter().any(|known| known.identity.job_id == *id);
         if is_taken(&job.identity.job_id) {
             // Steps of a batch job that were started by hand have no number of their own.
-            let own = format!("{}_{}", job.identity.job_id, job.key.0);
+            let own = format!("{}_{}", job.identity.job_id, job.key.maker);
             let more = (2..).map(|number| format!("{own}_{number}"));
             if let Some(free) = std::iter::once(own.clone()).chain(more).find(|id| !is_taken(id)) {
                 job.identity.job_id = free;
@@ -312,7 +312,7 @@ mod tests {
 
     fn has_ended(jobs: &Jobs, number: u64) {
         let mut job = job(&number.to_string());
-        job.key.1 = number;
+        job.key.start = number;
         let key = job.key;
         assert!(jobs.add(job));
         jobs.end(key, Some("finished"));
@@ -323,7 +323,7 @@ mod tests {
         let jobs = jobs(Duration::from_secs(60));
         for start in 0..3 {
             let mut job = job("7");
-            (job.key.0, job.key.1) = (10, start);
+            (job.key.maker, job.key.start) = (10, start);
             jobs.inner().admit(job, 4);
         }
         let names: Vec<String> = jobs.lines().into_iter().map(|line| line.job_id).collect();
@@ -346,13 +346,13 @@ mod tests {
         let mut keys: Vec<Key> = [1, 2, 0]
             .map(|number| {
                 let mut job = job(&number.to_string());
-                job.key.1 = number;
+                job.key.start = number;
                 let key = job.key;
                 assert!(jobs.add(job));
                 key
             })
             .to_vec();
-        keys.sort_unstable();
+        keys.sort_unstable_by_key(|key| key.start);
         for (ends, left) in [(None, "2"), (Some(1), "2"), (Some(2), "0"), (Some(0), "2")] {
             ends.iter().for_each(|end: &usize| jobs.end(keys[*end], Some("finished")));
             assert_eq!(shown(), left, "{ends:?}");
@@ -375,8 +375,8 @@ mod tests {
         let jobs = jobs(Duration::from_secs(60));
         for said in [None, Some("finished")] {
             let [mut first, mut second] = ["twice", "twice"].map(job);
-            (first.key.1, second.key) = (u64::from(said.is_some()), first.key);
-            second.key.1 = first.key.1;
+            (first.key.start, second.key) = (u64::from(said.is_some()), first.key);
+            second.key.start = first.key.start;
             let this = first.key;
             assert!(jobs.add(first) && jobs.add(second));
             let runs = || jobs.inner().list.iter().find(|job| job.key == this).is_some_and(Tracked::runs);

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::fs;
 use std::io;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::pin::Pin;
@@ -20,6 +20,7 @@ use hyper::header::{AUTHORIZATION, HeaderValue, WWW_AUTHENTICATE};
 use hyper::service::service_fn;
 use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
+use socket2::{Domain, Socket, Type};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 use tokio::task::{AbortHandle, LocalSet};
@@ -31,10 +32,12 @@ use super::jobs::Jobs;
 use super::sockets::clear;
 use super::successor;
 use super::{Listen, Pages};
-use crate::say::complain;
+use crate::say::Sparing;
 
 /// Connections at a time. One more waits until one ends, or has had no request for [`IDLE`] and is closed.
 const CONNECTIONS: usize = 64;
+/// Connections that wait to be accepted.
+const WAITING: i32 = 128;
 /// How long a connection may have nothing to do where others wait.
 const IDLE: Duration = Duration::from_secs(1);
 /// Between two looks whether there is room for one that waits.
@@ -70,7 +73,7 @@ impl Listener {
                     let hint = if error.kind() == io::ErrorKind::AddrInUse { IN_USE } else { "" };
                     format!("{address}: {error}{hint}")
                 };
-                let bind = || std::net::TcpListener::bind(address);
+                let bind = || bind_tcp(address);
                 let listener = bind().or_else(|error| successor::take_over(address, error, bind)).map_err(failed)?;
                 listener.set_nonblocking(true).map_err(|error| format!("{address}: {error}"))?;
                 Ok(Listener::Tcp(listener))
@@ -127,6 +130,30 @@ impl Listener {
     }
 }
 
+/// Binds what an address says: without a host, all addresses of this one.
+fn bind_tcp(address: &str) -> io::Result<std::net::TcpListener> {
+    let Some(port) = address.strip_prefix(':').and_then(|port| port.parse().ok()) else {
+        return std::net::TcpListener::bind(address);
+    };
+    match bind_all(port) {
+        // There is no IPv6 here.
+        Err(error) if matches!(error.raw_os_error(), Some(libc::EAFNOSUPPORT | libc::EADDRNOTAVAIL)) => {
+            std::net::TcpListener::bind((Ipv4Addr::UNSPECIFIED, port))
+        }
+        bound => bound,
+    }
+}
+
+/// All addresses of IPv6 and of IPv4, whatever the system has as its default (`net.ipv6.bindv6only`).
+fn bind_all(port: u16) -> io::Result<std::net::TcpListener> {
+    let socket = Socket::new(Domain::IPV6, Type::STREAM, None)?;
+    socket.set_only_v6(false)?;
+    socket.set_reuse_address(true)?;
+    socket.bind(&SocketAddr::from((Ipv6Addr::UNSPECIFIED, port)).into())?;
+    socket.listen(WAITING)?;
+    Ok(socket.into())
+}
+
 /// What every connection needs.
 #[derive(Clone)]
 struct Shared {
@@ -134,6 +161,8 @@ struct Shared {
     config: Option<Arc<Config>>,
     name: Arc<str>,
     pages: Arc<Pages>,
+    /// What is said of connections that are refused.
+    refused: Arc<Sparing>,
 }
 
 /// A connection: since when it has had no request under way, and how to end it.
@@ -157,7 +186,7 @@ pub fn serve(listener: Listener, jobs: Arc<Jobs>, config: Option<Config>, pages:
         .build()
         .map_err(|error| error.to_string())?;
     let (config, name) = (config.map(Arc::new), listener.name().into());
-    let shared = Shared { jobs, config, name, pages: Arc::new(pages) };
+    let shared = Shared { jobs, config, name, pages: Arc::new(pages), refused: Arc::default() };
     let local = LocalSet::new();
     runtime.block_on(local.run_until(accept(listener, shared))).map_err(|error| error.to_string())
 }
@@ -171,7 +200,9 @@ async fn accept(listener: Listener, shared: Shared) -> std::io::Result<Infallibl
     let mut number = 0;
     loop {
         let accepted = match (&tcp, &unix) {
-            (Some(tcp), _) => tcp.accept().await.map(|(stream, from)| (Stream::Tcp(stream), Some(from.ip()))),
+            (Some(tcp), _) => {
+                tcp.accept().await.map(|(stream, from)| (Stream::Tcp(stream), Some(from.ip().to_canonical())))
+            }
             (None, Some(unix)) => unix.accept().await.map(|(stream, _)| (Stream::Unix(stream), None)),
             (None, None) => std::future::pending().await,
         };
@@ -213,7 +244,7 @@ async fn serve_connection(stream: Stream, from: Option<IpAddr>, shared: Shared, 
         None => None,
         Some(config) => match config.tls() {
             Ok(tls) => tls,
-            Err(error) => return complain(format_args!("serve: {error}")),
+            Err(error) => return shared.refused.complain(format_args!("serve: {error}")),
         },
     };
     match tls {
@@ -308,6 +339,22 @@ impl AsyncWrite for Stream {
         match self.get_mut() {
             Stream::Tcp(stream) => Pin::new(stream).poll_shutdown(context),
             Stream::Unix(stream) => Pin::new(stream).poll_shutdown(context),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_host_it_listens_at_all_addresses_of_both_kinds() {
+        let listener = Listener::bind(&Listen::Tcp(":0".into())).unwrap();
+        assert!(listener.is_open_to_others());
+        let port = listener.port().unwrap();
+        std::net::TcpStream::connect((Ipv4Addr::LOCALHOST, port)).unwrap();
+        if std::net::TcpListener::bind((Ipv6Addr::LOCALHOST, 0)).is_ok() {
+            std::net::TcpStream::connect((Ipv6Addr::LOCALHOST, port)).unwrap();
         }
     }
 }

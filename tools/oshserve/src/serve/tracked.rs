@@ -20,8 +20,16 @@ use crate::metrics::series::Memory;
 use crate::serve::scrapers::FirstSeen;
 use crate::sys;
 
-/// What tells segments apart: launcher, start and first PE.
-pub type Key = (u32, u64, u32);
+/// What tells the segments of a host apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Key {
+    /// Process of this host that has made it.
+    pub maker: u32,
+    /// Begin of the job, in nanoseconds since 1970.
+    pub start: u64,
+    /// The first PE that records there.
+    pub first_pe: u32,
+}
 
 /// A job.
 #[derive(Debug)]
@@ -65,7 +73,11 @@ pub enum Stage {
 /// The key of a segment.
 pub fn key(segment: &Segment) -> Key {
     let header = segment.header();
-    (header.launcher_pid.load(Relaxed), header.start_realtime.load(Relaxed), segment.pes().start)
+    Key {
+        maker: header.maker_pid.load(Relaxed),
+        start: header.start_realtime.load(Relaxed),
+        first_pe: segment.pes().start,
+    }
 }
 
 impl Tracked {

@@ -10,7 +10,7 @@ use super::placement::Placement;
 use super::rendezvous::Member;
 use super::wireup::Wireup;
 use crate::base::{Cause, Fault};
-use crate::os::process;
+use crate::os::{process, thread};
 use abi::{Bytes, Data, Functions, Info, Process, Value, kind};
 use std::ffi::CString;
 use std::ops::Range;
@@ -43,7 +43,7 @@ impl Pmix {
         let (functions, path) = find::load()?;
         let mut me = Process::NONE;
         // SAFETY: a structure to be filled, and no further information.
-        let result = unsafe { (functions.init)(&raw mut me, null_mut(), 0) };
+        let result = thread::adopting(|| unsafe { (functions.init)(&raw mut me, null_mut(), 0) });
         let mut this =
             Self { functions, me, npes: 0, placement: OnceLock::new(), version: String::new(), owner: process::id() };
         this.check("PMIx_Init", result)?;

@@ -125,7 +125,7 @@ impl Waiting {
         loop {
             for message in self.messages()? {
                 match message {
-                    ToDaemon::Collect { .. } => self.link.send(&ToHead::Done {}, &self.epoll),
+                    ToDaemon::Collect { .. } => self.link.send(&ToHead::Done { trace_explained: false }, &self.epoll),
                     ToDaemon::Bye {} => return Ok(failure.status),
                     _ => {}
                 }

@@ -160,7 +160,7 @@ impl Head<'_> {
                     self.output.say(&format!("trace: {error}"));
                 }
             }
-            ToHead::Done {} => self.dismiss(number),
+            ToHead::Done { trace_explained } => self.has_sent_all(number, trace_explained),
             ToHead::Deaf { number: signal, deaf } => {
                 self.hosts[number].deaf = deaf;
                 if !self.is_ending() && self.hosts.iter().all(|host| host.deaf || host.phase != Phase::Running) {
@@ -183,6 +183,12 @@ impl Head<'_> {
         // While it sends what was recorded, it speaks of nothing else.
         self.closing.trace_problem |= host.phase == Phase::Collecting;
         self.output.say(&format!("host {}: {text}", host.place.host));
+    }
+
+    /// Nothing more comes from a host. Whether one of its PEs has said why something is missing from the trace.
+    fn has_sent_all(&mut self, number: usize, trace_explained: bool) {
+        self.closing.trace_problem |= trace_explained;
+        self.dismiss(number);
     }
 
     /// A host has nothing more to do.
