@@ -26,7 +26,7 @@ const KNOWN: f64 = 0.5;
 const FAIR: f64 = 0.25;
 /// How much longer than the others a PE works before a meeting, compared with the one that comes last: then it would be
 /// late without that one.
-const ALIKE: f64 = 0.5;
+const AS_LONG: f64 = 0.5;
 /// PEs that are named.
 const NAMED: usize = 8;
 
@@ -141,7 +141,7 @@ fn is_late(line: &Late, before: &[&PhaseSum], pe: u32, more: &[&PeRow], less: &[
     }
     let work = |pe: u32| before.iter().map(|sum| sum.work_of(pe) as f64).sum::<f64>();
     let mean = less.iter().map(|row| work(row.pe)).sum::<f64>() / less.len().max(1) as f64;
-    before.is_empty() || work(last) > mean && work(pe) - mean >= ALIKE * (work(last) - mean)
+    before.is_empty() || work(last) > mean && work(pe) - mean >= AS_LONG * (work(last) - mean)
 }
 
 /// Keeps the PEs whose work is known to have ended waits of others, where that is known of any, and gives how long

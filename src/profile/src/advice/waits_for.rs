@@ -47,9 +47,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
             }
         }
     }
-    for (pe, late) in &mut of {
-        late.ns = late.ns.min(busy_ns(profile, *pe).saturating_mul(late.waiting.len() as u64));
-    }
+    no_longer_than_busy(profile, &mut of);
     let most = of.iter().max_by_key(|(pe, late)| (late.ns, std::cmp::Reverse(**pe)));
     let (&late, &Late { ns: lost, ref longest, .. }) = most?;
     let share = lost as f64 / run_ns(profile);
@@ -79,6 +77,13 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
         ),
         share,
     })
+}
+
+/// Whoever was not busy for as long was not waited for as long.
+fn no_longer_than_busy(profile: &Merged, of: &mut BTreeMap<u32, Late>) {
+    for (pe, late) in of {
+        late.ns = late.ns.min(busy_ns(profile, *pe).saturating_mul(late.waiting.len() as u64));
+    }
 }
 
 /// The one that each PE waits for longest.
