@@ -80,7 +80,9 @@ fn a_program_that_was_rebuilt_or_is_gone_does_not_change_its_profile() {
     fs::remove_file(folder.join("p/lines.json")).unwrap();
     let note = "note: ./halo was rebuilt since this run, and its lines were not stored\n";
     says(&report(&folder, "callsites"), &[note, "halo+0x"], &[lines[0], &add]);
-    assert!(!folder.join("p/lines.json").exists(), "what another build says is not stored");
+    // Those of other files are, where there are some.
+    let stored = fs::read_to_string(folder.join("p/lines.json")).unwrap_or_default();
+    assert!(!stored.contains("halo.c"), "what another build says is not stored: {stored}");
     fs::remove_dir_all(&folder).unwrap();
 }
 

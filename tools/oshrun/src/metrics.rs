@@ -50,20 +50,22 @@ pub fn target(value: &OsStr) -> Result<String, String> {
     let text = crate::values::text(value)?;
     // What is spoken there may be said before it.
     let spoken = ["otlp+", "pushgateway+"].iter().find_map(|spoken| text.strip_prefix(spoken));
-    let is_url = spoken.unwrap_or(text).split_once("://").is_some_and(|(scheme, rest)| {
-        ["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known)) && names_a_place(rest)
+    let place = spoken.unwrap_or(text).split_once("://").and_then(|(scheme, rest)| {
+        let is_known = ["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known));
+        place(rest).filter(|_| is_known)
     });
-    let known = text == companion::BY_VARIABLES || is_url;
-    known.then(|| text.to_owned()).ok_or_else(|| {
-        format!(
+    match place {
+        Some((_, Some(port))) if port.parse::<u16>().is_err() => Err("its port is not a number up to 65535".into()),
+        None if text != companion::BY_VARIABLES => Err(format!(
             "expected http://HOST:PORT, https://HOST, or {} for what the OTEL_ variables say",
             companion::BY_VARIABLES
-        )
-    })
+        )),
+        _ => Ok(text.to_owned()),
+    }
 }
 
-/// Whether what follows `http://` begins with a host, and a port where it has one.
-fn names_a_place(rest: &str) -> bool {
+/// The host that what follows `http://` begins with, and the port where it has one.
+fn place(rest: &str) -> Option<(&str, Option<&str>)> {
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
     let place = authority.rsplit_once('@').map_or(authority, |(_, place)| place);
     let (host, port) = match place.rsplit_once(':') {
@@ -71,5 +73,5 @@ fn names_a_place(rest: &str) -> bool {
         _ => (place, None),
     };
     let is_plain = !rest.contains(|c: char| c.is_whitespace() || c.is_control());
-    is_plain && !host.is_empty() && port.is_none_or(|port| port.parse::<u16>().is_ok())
+    (is_plain && !host.is_empty()).then_some((host, port))
 }

@@ -186,7 +186,7 @@ fn a_wrong_value_is_told_with_its_option() {
         (&["--profile=-1", "p"], "'-1' for '--profile", "expected off or a level from 0 to 1"),
         (&["--metrics=:x", "p"], "':x' for '--metrics", "port `x` is not 0 to 65535"),
         (&["--metrics-push", "http://a b", "p"], "'http://a b' for '--metrics-push", "expected http://HOST:PORT"),
-        (&["--metrics-push", "http://a:x/", "p"], "'http://a:x/' for '--metrics-push", "expected http://HOST:PORT"),
+        (&["--metrics-push", "http://a:x/", "p"], "'http://a:x/' for '--metrics-push", "its port is not a number"),
         (&["--metrics-file", "", "p"], "'' for '--metrics-file <FILE>'", "expected the name of a file"),
         (&["--hostfile", "", "p"], "'' for '--hostfile <FILE>'", "expected the name of a file"),
         (&["--hosts", "[::1", "p"], "'[::1' for '--hosts <LIST>'", HOST),

@@ -7,7 +7,7 @@
 //! on several hosts meets by messages.
 #![allow(unsafe_code)]
 
-use super::check::{Arg, check_matching, common_arguments, meeting, operation, place};
+use super::check::{Arg, check_matching, common_arguments, meeting, operation, place, place_of_source};
 use super::contribution::Kind;
 use super::gather::rotated;
 use super::inter_host::{FlatCall, Strided};
@@ -337,7 +337,7 @@ pub fn collect(w: &World, active: ActiveSet<'_>, dest: *mut u8, source: *const u
     }
     if bytes > 0 {
         w.map.local("source", source, bytes)?;
-        set.word(3, set.me)?.store(place(&w.map, source), Ordering::Relaxed);
+        set.word(3, set.me)?.store(place_of_source(&w.map, source), Ordering::Relaxed);
     }
     set.word(2, set.me)?.store(bytes as u64, Ordering::Release);
     set.synchronize()?;

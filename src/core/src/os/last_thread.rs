@@ -102,7 +102,7 @@ unsafe extern "C" fn main_thread_ends(_: *mut c_void) {
     if process::id() != PROCESS.load(Ordering::Relaxed) {
         return;
     }
-    let own = BEGUN.load(Ordering::SeqCst) - ENDED.load(Ordering::SeqCst);
+    let own = BEGUN.load(Ordering::SeqCst).saturating_sub(ENDED.load(Ordering::SeqCst));
     if own == 0 && ADOPTED.lock().unwrap_or_else(PoisonError::into_inner).is_empty() {
         return;
     }
@@ -123,7 +123,7 @@ fn exit_if_last() {
     }
     let listed = listed();
     let adopted = ADOPTED.lock().unwrap_or_else(PoisonError::into_inner).intersection(&listed).count();
-    let own = begun - ENDED.load(Ordering::SeqCst) + adopted;
+    let own = begun.saturating_sub(ENDED.load(Ordering::SeqCst)) + adopted;
     let has_begun = BEGUN.load(Ordering::SeqCst) != begun;
     if !has_begun && !listed.is_empty() && listed.len() <= own + 1 {
         // SAFETY: what the last thread of the program would do.

@@ -163,13 +163,22 @@ pub fn place<T>(m: &Map, addr: *const T) -> u64 {
     }
 }
 
+/// As [`place`], of an object that is only read: constants of the executable, too, which lie as far from its data on
+/// all PEs that run it.
+pub fn place_of_source<T>(m: &Map, addr: *const T) -> u64 {
+    match place(m, addr) {
+        0 => (addr as u64).wrapping_sub(m.data_base as u64) & OFFSET,
+        place => place,
+    }
+}
+
 #[cold]
 fn place_in_space(m: &Map, addr: usize) -> u64 {
     m.space_of(addr)
         .map_or(0, |(_, space)| SPACE << 62 | u64::from(space.segment.0) << 46 | (addr - space.base) as u64 & IN_SPACE)
 }
 
-/// The address of this PE that a [`place`] stands for; `None` where it is in a space that this PE is no member of.
+/// The address of this PE that a [`place`] or [`place_of_source`] stands for; `None` where it is in a space that this PE is no member of.
 pub fn address(m: &Map, place: u64) -> Option<usize> {
     match place >> 62 {
         HEAP => Some(m.heap_base + (place & OFFSET) as usize),
@@ -179,7 +188,8 @@ pub fn address(m: &Map, place: u64) -> Option<usize> {
             let space = all.iter().find(|space| space.segment == number)?;
             Some(space.base + (place & IN_SPACE) as usize)
         }
-        _ => Some(m.data_base + (place & OFFSET) as usize),
+        // Constants may be in front of the data.
+        _ => Some(m.data_base.wrapping_add_signed(((place << 2) as i64 >> 2) as isize)),
     }
 }
 

@@ -62,8 +62,8 @@ fn end(fixture: &Fixture) -> Pe {
     pe
 }
 
-/// Whether a share is the true one as far as samples tell: some 400, each of which stands for up to 2,048 calls, so that
-/// the standard deviation is 0.03.
+/// Whether a share is the true one as far as samples tell: some 400, each of which stands for up to 2,048 calls, so
+/// that the standard deviation is 0.03.
 fn is_near(share: f64, seen: f64) -> bool {
     (share - seen).abs() < 0.12
 }

@@ -241,10 +241,14 @@ fn add_slots(segment: &Segment, region: &Region, pe: &mut Pe, depth: Depth<'_>) 
         pe.tables.sites = sites::take(segment, &flows, (overhead_ns, pe.end_ns), &by_op);
     }
     if pe.tables.nbi.issued > 0 {
-        let bytes = by_op.iter().filter(|(op, _)| op::traits(**op) & NONBLOCKING != 0).map(|(_, r)| r.all_bytes());
-        pe.tables.nbi.bytes = bytes.fold(0, u64::saturating_add);
+        pe.tables.nbi.bytes = nonblocking_bytes(&by_op);
     }
     pe.routines = by_op.into_values().collect();
+}
+
+fn nonblocking_bytes(by_op: &BTreeMap<u16, Routine>) -> u64 {
+    let routines = by_op.iter().filter(|(op, _)| op::traits(**op) & NONBLOCKING != 0);
+    routines.map(|(_, routine)| routine.all_bytes()).fold(0, u64::saturating_add)
 }
 
 /// Visits the cells of operations of which a call has returned, and that of the present one: for those who look often.

@@ -8,7 +8,7 @@ use super::block;
 use crate::base::Fault;
 use crate::inter_host::{BoxedSchedule, Buffer, By, Net, Object, gather};
 use crate::team::algorithm::Shape;
-use crate::team::check::{check_overlap, place};
+use crate::team::check::{check_overlap, place_of_source};
 use crate::team::contribution::{HostCall, INLINE, Kind, signature};
 use crate::team::hierarchical::{Hierarchy, InterHostCall};
 use crate::team::{Team, World};
@@ -91,7 +91,7 @@ pub(in super::super) fn collect(
     let sizes = InterHostCall::begin(w, team, hierarchy, signature(Kind::Collect, 0))?;
     let (layout, local) = (&hierarchy.layout, &hierarchy.local);
     let local_call = HostCall::begin(w, local, signature(Kind::Collect, 0))?;
-    local_call.contribute(&[bytes as u64, if bytes > 0 { place(&w.map, source) } else { 0 }]);
+    local_call.contribute(&[bytes as u64, if bytes > 0 { place_of_source(&w.map, source) } else { 0 }]);
     let mut ends = Vec::new();
     let mut blocks = Vec::new();
     if sizes.leads() {

@@ -10,7 +10,7 @@ use super::table::FCOLLECT;
 use crate::base::{Cause, Fault};
 use crate::memory::Map;
 use crate::team::algorithm::Shape;
-use crate::team::check::{Arg, address, check_matching, check_overlap, common_arguments, place};
+use crate::team::check::{Arg, address, check_matching, check_overlap, common_arguments, place, place_of_source};
 use crate::team::contribution::{HostCall, INLINE, Kind, signature};
 use crate::team::{Handle, World};
 use crate::transport::shm::copy::copy;
@@ -51,7 +51,7 @@ pub type Fcollect = fn(&FcollectCall<'_>) -> Result<(), Fault>;
 /// Bytes that fit into a slot beside the length.
 const SMALL: usize = INLINE - 8;
 
-/// The block of a PE of this host, whose source lies at this [`place`]: that of the caller, which may have no block,
+/// The block of a PE of this host, whose source lies at this [`place_of_source`]: that of the caller, which may have no block,
 /// says nothing of it.
 pub(super) fn block(m: &Map, place: u64, bytes: usize, pe: i32) -> Result<*const u8, Fault> {
     let here = address(m, place).ok_or_else(|| {
@@ -77,7 +77,7 @@ pub fn collect(w: &World, team: Handle, dest: *mut u8, source: *const u8, bytes:
     let call = HostCall::begin(w, team, signature(Kind::Collect, 0))?;
     let mut words = [bytes as u64, 0, 0, 0, 0, 0];
     if bytes > SMALL {
-        words[1] = place(&w.map, source);
+        words[1] = place_of_source(&w.map, source);
     } else if bytes > 0 {
         // SAFETY: source was checked; the words have SMALL bytes behind the first.
         unsafe { copy(words.as_mut_ptr().add(1).cast(), source, bytes) };
