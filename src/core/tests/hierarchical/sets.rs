@@ -86,7 +86,7 @@ fn every_call_on_every_set() {
                 let start = random.below(npes as u64) as i32;
                 let most = (npes - start + (1 << log_stride) - 1) >> log_stride;
                 let size = 1 + random.below(most as u64) as i32;
-                let psync = PSYNC + 24 * ((start * 3 + log_stride) * 16 + size) as usize;
+                let psync = PSYNC + 32 * ((start * 3 + log_stride) * 16 + size) as usize;
                 let set = active::set(start, log_stride, size, pe.at(psync).cast());
                 let (kind, n) = (random.below(8), [0, 1, 7, 300, 5000][random.below(5) as usize]);
                 let offset = pe.me() - start;
