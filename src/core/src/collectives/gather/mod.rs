@@ -51,8 +51,8 @@ pub type Fcollect = fn(&FcollectCall<'_>) -> Result<(), Fault>;
 /// Bytes that fit into a slot beside the length.
 const SMALL: usize = INLINE - 8;
 
-/// The block of a PE of this host, whose source lies at this [`place_of_source`]: that of the caller, which may have no block,
-/// says nothing of it.
+/// The block of a PE of this host, whose source lies at this [`place_of_source`]: that of the caller, which may have no
+/// block, says nothing of it.
 pub(super) fn block(m: &Map, place: u64, bytes: usize, pe: i32) -> Result<*const u8, Fault> {
     let here = address(m, place).ok_or_else(|| {
         let text = format!("source of PE {pe} lies in a space that PE {} is no member of", m.me);
