@@ -178,8 +178,8 @@ fn place_in_space(m: &Map, addr: usize) -> u64 {
         .map_or(0, |(_, space)| SPACE << 62 | u64::from(space.segment.0) << 46 | (addr - space.base) as u64 & IN_SPACE)
 }
 
-/// The address of this PE that a [`place`] or [`place_of_source`] stands for; `None` where it is in a space that this PE
-/// is no member of.
+/// The address of this PE that a [`place`] or [`place_of_source`] stands for; `None` where it is in a space that this
+/// PE is no member of.
 pub fn address(m: &Map, place: u64) -> Option<usize> {
     match place >> 62 {
         HEAP => Some(m.heap_base + (place & OFFSET) as usize),
