@@ -62,12 +62,6 @@ fn end(fixture: &Fixture) -> Pe {
     pe
 }
 
-/// Whether a share is the true one as far as samples tell: some 400, each of which stands for up to 2,048 calls, so
-/// that the standard deviation is 0.03.
-fn is_near(share: f64, seen: f64) -> bool {
-    (share - seen).abs() < 0.12
-}
-
 /// Calls of a routine by place.
 fn by_place(pe: &Pe, name: &str) -> [u64; 2] {
     PLACES.map(|place| {
@@ -90,11 +84,11 @@ fn sites_and_peers_of_many_calls_are_those_of_samples() {
     assert!(!routine(&pe, few).sampled_sites);
     let [first, second] = by_place(&pe, "shmem_long_p");
     assert_eq!(first + second, CALLS);
-    assert!(is_near(0.75, first as f64 / CALLS as f64), "{first} of {CALLS} calls");
+    assert!((0.7..0.8).contains(&(first as f64 / CALLS as f64)), "{first} of {CALLS} calls");
     assert_eq!(by_place(&pe, "shmem_longlong_p"), [1000, 0]);
     let to: Vec<u64> = pe.tables.peers.iter().map(|peer| peer.put.calls).collect();
     assert_eq!(to.iter().sum::<u64>(), CALLS + 1000);
-    assert!(is_near(0.5, to[2] as f64 / CALLS as f64), "{to:?}");
+    assert!((0.45..0.55).contains(&(to[2] as f64 / CALLS as f64)), "{to:?}");
     assert_eq!(pe.tables.peers.iter().map(|peer| peer.put.bytes).sum::<u64>(), 8 * (CALLS + 1000));
 }
 
@@ -142,7 +136,7 @@ fn routines_that_only_say_what_is_known_are_not_worth_a_site_each() {
     assert_eq!((routine(&pe, n_pes).all_calls(), routine(&pe, n_pes).sampled_sites), (CALLS + 1000, true));
     let [first, second] = by_place(&pe, "shmem_n_pes");
     assert_eq!(first + second, CALLS + 1000);
-    assert!(is_near(0.75, first as f64 / (CALLS + 1000) as f64), "{first} of {} calls", CALLS + 1000);
+    assert!((0.7..0.8).contains(&(first as f64 / (CALLS + 1000) as f64)), "{first} of {} calls", CALLS + 1000);
 }
 
 #[test]
