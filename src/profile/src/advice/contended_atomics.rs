@@ -48,9 +48,12 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
         || from < 2
         || !many
         || (most as f64) < MOST * calls as f64
-        || share.min(room(profile, symbols, is_transfer)) < DOMINATES
         || mean < if share < TOGETHER { LONG_NS } else { LONG_TOGETHER_NS }
     {
+        return None;
+    }
+    let room = room(profile, symbols, is_transfer);
+    if share.min(room) < DOMINATES {
         return None;
     }
     Some(Finding {
@@ -62,6 +65,6 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
         ),
         try_this: "count in a variable of each PE and add up at the end; take many numbers with one \
                    shmem_atomic_fetch_add",
-        share: (share * (1.0 - ALONE_NS / mean)).min(room(profile, symbols, is_transfer)),
+        share: (share * (1.0 - ALONE_NS / mean)).min(room),
     })
 }

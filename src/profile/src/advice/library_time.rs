@@ -116,10 +116,12 @@ fn of_classes(profile: &Merged, symbols: &dyn Symbols, is_left: impl Fn(Class) -
     let of = |is: fn(Class) -> bool| sum(profile, |r| is(r.class) && is_left(r.class));
     let (name, is, next) = KINDS.into_iter().max_by(|a, b| of(a.1).1.total_cmp(&of(b.1).1))?;
     let (calls, ns) = of(is);
-    let next = match () {
-        () if is(Class::Put) && are_large(profile, &is_left) => LARGE_NEXT,
-        () if is(Class::Collective) && are_of_few_bytes(profile) => FEW_NEXT,
-        () => next,
+    let next = if is(Class::Put) && are_large(profile, &is_left) {
+        LARGE_NEXT
+    } else if is(Class::Collective) && are_of_few_bytes(profile) {
+        FEW_NEXT
+    } else {
+        next
     };
     Some(Finding {
         what: format!("{:.0} % of the time is in the library, most in {name}", (100.0 * all / run).min(100.0)),
