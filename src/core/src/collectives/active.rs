@@ -7,7 +7,7 @@
 //! on several hosts meets by messages.
 #![allow(unsafe_code)]
 
-use super::check::{Arg, check_matching, common_arguments, meeting, operation, place, place_of_source};
+use super::check::{Arg, check_matching, common_arguments, meeting, memory_of, operation, place, place_of_source};
 use super::contribution::Kind;
 use super::gather::rotated;
 use super::inter_host::{FlatCall, Strided};
@@ -349,7 +349,8 @@ pub fn collect(w: &World, active: ActiveSet<'_>, dest: *mut u8, source: *const u
         }
         let to = dest.wrapping_add(offset);
         w.map.local("dest", to, count)?;
-        let from = gather::block(&w.map, set.word(3, member)?.load(Ordering::Relaxed), count, set.world(member))?;
+        let place = set.word(3, member)?.load(Ordering::Relaxed);
+        let from = memory_of(&w.map, "source", place, count, set.world(member))?;
         // SAFETY: both were checked.
         unsafe { copy(to, from, count) };
         offset += count;

@@ -194,6 +194,21 @@ pub fn address(m: &Map, place: u64) -> Option<usize> {
     }
 }
 
+/// What a PE of this host has at a [`place`] or [`place_of_source`], where this PE reaches it.
+///
+/// Error: names `arg`, as that PE gave it.
+pub fn memory_of(m: &Map, arg: &'static str, place: u64, bytes: usize, pe: i32) -> Result<*mut u8, Fault> {
+    let Some(here) = address(m, place) else { return Err(foreign(m, arg, pe)) };
+    m.remote(arg, here as *const u8, bytes, pe)
+}
+
+/// Memory of a PE that this one, which moves the bytes, does not reach.
+#[cold]
+fn foreign(m: &Map, arg: &str, pe: i32) -> Fault {
+    let text = format!("{arg} of PE {pe} lies in a space that PE {} is no member of, which moves the bytes here", m.me);
+    Fault::from(Cause::Message(text))
+}
+
 /// The arguments that most collectives have in common.
 pub fn common_arguments(w: &World, dest: *const u8, source: *const u8, bytes: usize) -> [(Arg, u64); 3] {
     [

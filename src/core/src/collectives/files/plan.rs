@@ -94,13 +94,6 @@ struct Run {
     end: i64,
 }
 
-/// Memory of a PE that this one, which moves the bytes of all on the host, does not reach.
-#[cold]
-fn foreign(m: &Map, pe: i32) -> Fault {
-    let text = format!("sym of PE {pe} lies in a space that PE {} is no member of, which moves the bytes here", m.me);
-    Fault::from(Cause::Message(text))
-}
-
 impl Plan {
     /// Of what some PEs of this host want.
     pub fn new(m: &Map, direction: Direction, wants: impl Iterator<Item = (i32, Want)>) -> Result<Self, Fault> {
@@ -108,10 +101,7 @@ impl Plan {
             let bytes = want.bytes() as usize;
             let memory = match bytes {
                 0 => std::ptr::null_mut(),
-                _ => {
-                    let here = check::address(m, want.place).ok_or_else(|| foreign(m, pe))?;
-                    m.remote("sym", here as *const u8, bytes, pe)?
-                }
+                _ => check::memory_of(m, "sym", want.place, bytes, pe)?,
             };
             Ok(Part { memory, want, turn: 0, ended: false, outcome: Outcome::default() })
         });

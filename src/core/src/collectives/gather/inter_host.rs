@@ -4,11 +4,10 @@
 use super::super::broadcast;
 use super::super::inter_host::object;
 use super::super::table::HOSTS_FCOLLECT;
-use super::block;
 use crate::base::Fault;
 use crate::inter_host::{BoxedSchedule, Buffer, By, Net, Object, gather};
 use crate::team::algorithm::Shape;
-use crate::team::check::{check_overlap, place_of_source};
+use crate::team::check::{check_overlap, memory_of, place_of_source};
 use crate::team::contribution::{HostCall, INLINE, Kind, signature};
 use crate::team::hierarchical::{Hierarchy, InterHostCall};
 use crate::team::{Team, World};
@@ -91,7 +90,7 @@ pub(in super::super) fn collect(
     let sizes = InterHostCall::begin(w, team, hierarchy, signature(Kind::Collect, 0))?;
     let (layout, local) = (&hierarchy.layout, &hierarchy.local);
     let local_call = HostCall::begin(w, local, signature(Kind::Collect, 0))?;
-    local_call.contribute(&[bytes as u64, if bytes > 0 { place_of_source(&w.map, source) } else { 0 }]);
+    local_call.contribute(&[bytes as u64, place_of_source(&w.map, source)]);
     let mut ends = Vec::new();
     let mut blocks = Vec::new();
     if sizes.leads() {
@@ -108,7 +107,7 @@ pub(in super::super) fn collect(
         }
         let mut to = layout.host.checked_sub(1).map_or(0, |before| ends[before]);
         for (pe, (count, place)) in blocks.into_iter().enumerate().filter(|(_, (count, _))| *count > 0) {
-            let from = block(&w.map, place, count, local.world(pe as i32))?;
+            let from = memory_of(&w.map, "source", place, count, local.world(pe as i32))?;
             // SAFETY: this part of dest was checked; the member's source is mapped.
             unsafe { copy(dest.wrapping_add(to), from, count) };
             to += count;

@@ -7,10 +7,9 @@ pub(super) mod inter_host;
 pub use flat::flat;
 
 use super::table::FCOLLECT;
-use crate::base::{Cause, Fault};
-use crate::memory::Map;
+use crate::base::Fault;
 use crate::team::algorithm::Shape;
-use crate::team::check::{Arg, address, check_matching, check_overlap, common_arguments, place, place_of_source};
+use crate::team::check::{Arg, check_matching, check_overlap, common_arguments, memory_of, place, place_of_source};
 use crate::team::contribution::{HostCall, INLINE, Kind, signature};
 use crate::team::{Handle, World};
 use crate::transport::shm::copy::copy;
@@ -51,16 +50,6 @@ pub type Fcollect = fn(&FcollectCall<'_>) -> Result<(), Fault>;
 /// Bytes that fit into a slot beside the length.
 const SMALL: usize = INLINE - 8;
 
-/// The block of a PE of this host, whose source lies at this [`place_of_source`]: that of the caller, which may have no
-/// block, says nothing of it.
-pub(super) fn block(m: &Map, place: u64, bytes: usize, pe: i32) -> Result<*const u8, Fault> {
-    let here = address(m, place).ok_or_else(|| {
-        let text = format!("source of PE {pe} lies in a space that PE {} is no member of", m.me);
-        Fault::from(Cause::Message(text))
-    })?;
-    m.remote("source", here as *const u8, bytes, pe).map(<*mut u8>::cast_const)
-}
-
 /// As [`fcollect`], with a size that may differ between members and may be 0.
 pub fn collect(w: &World, team: Handle, dest: *mut u8, source: *const u8, bytes: usize) -> Result<i32, Fault> {
     w.map.ready()?;
@@ -98,7 +87,7 @@ pub fn collect(w: &World, team: Handle, dest: *mut u8, source: *const u8, bytes:
             if count <= SMALL {
                 copy(to, theirs.0.as_ptr().add(1).cast(), count);
             } else {
-                copy(to, block(&w.map, theirs.0[1], count, team.world(pe))?, count);
+                copy(to, memory_of(&w.map, "source", theirs.0[1], count, team.world(pe))?, count);
             }
         }
         offset += count;
