@@ -1,6 +1,7 @@
 //! Each rule fires on what it is for, and none on a clean program. `cores`: the rules that have to know whether a PE
 //! had one.
 
+mod algorithm;
 mod asking;
 mod beside;
 mod cores;
@@ -10,15 +11,13 @@ mod outside;
 mod puts;
 mod scattered;
 
-use crate::calibration::{AlgorithmPoint, AlgorithmTimes};
+use crate::calibration::AlgorithmTimes;
 use crate::merge::Merged;
 use crate::model::{Job, Pe, Profile, Progress, Routine, SizeCount};
 use crate::op::{Class, find as op};
 use crate::report::{Frame, NoSymbols, Symbols};
 use crate::size::size_class;
-use crate::tables::{
-    Algorithm, Cause, CodePlace, HotLine, Module, PeTables, Peer, Rate, Releaser, Sync, Team, Traffic,
-};
+use crate::tables::{Cause, CodePlace, HotLine, Module, PeTables, Peer, Rate, Releaser, Sync, Team, Traffic};
 
 use super::{Finding, RULES};
 
@@ -71,7 +70,7 @@ fn with_barriers(mut profile: Profile, late: Option<u32>) -> Profile {
 
 fn findings(profile: &Profile) -> Vec<(&'static str, Finding)> {
     let mut merged: Merged = profile.into();
-    merged.calibrations.add_algorithms(AlgorithmTimes::new(vec!["timed".into()], 4, algorithms()));
+    merged.calibrations.add_algorithms(AlgorithmTimes::new(vec!["timed".into()], 4, algorithm::algorithms()));
     super::findings(&merged, &NoSymbols)
 }
 
@@ -87,54 +86,6 @@ impl Symbols for LinesOf64 {
 /// Gives addresses of a PE a file.
 fn in_a_file(pe: &mut Pe) {
     pe.tables.modules = vec![Module { start: 0, end: 1000, path: "/bin/ph".into(), ..Module::default() }];
-}
-
-/// What algorithms take on four PEs of the host `timed`.
-fn algorithms() -> Vec<AlgorithmPoint> {
-    let point = |name: &str, bytes, ns| AlgorithmPoint { name: name.into(), bytes, ns, spread: 0.1 };
-    vec![
-        point("reduce:slow", 8, 1e3),
-        point("reduce:slow", 1 << 20, 9e5),
-        point("reduce:fast", 8, 9e2),
-        point("reduce:fast", 1 << 20, 3e5),
-    ]
-}
-
-/// Four PEs on the host `timed` that call a reduction 100 times each, which takes this algorithm.
-fn reductions(bytes: u64, algorithm: &str) -> Profile {
-    let name = "shmem_long_sum_reduce";
-    let mut all = profile(&[routine(name, Class::Collective, 100, bytes, 100 * MS)], 0.25);
-    for pe in &mut all.pes {
-        pe.host = "timed".into();
-        pe.tables.algorithms = vec![Algorithm { routine: name.into(), name: algorithm.into(), calls: 100 }];
-    }
-    all
-}
-
-#[test]
-fn an_algorithm_is_named_where_another_is_measured_to_be_faster() {
-    let found = findings(&reductions(1 << 20, "reduce:slow"));
-    let (name, finding) = &found[0];
-    assert_eq!((*name, finding.what.contains("reduce:slow, which reduce:fast beats here")), ("algorithm", true));
-    // 100 calls of a PE gain 0.6 ms each, of a second.
-    assert!((finding.share - 0.06).abs() < 1e-6, "{finding:?}");
-    // The other one; a size at which they are near each other; other hosts; choices that nobody can tell apart.
-    let elsewhere = || {
-        let mut all = reductions(1 << 20, "reduce:slow");
-        all.pes.iter_mut().for_each(|pe| pe.host = "another".into());
-        all
-    };
-    let mixed = || {
-        let mut all = reductions(1 << 20, "reduce:slow");
-        all.pes.iter_mut().for_each(|pe| {
-            let other = Algorithm { name: "reduce:fast".into(), calls: 50, ..pe.tables.algorithms[0].clone() };
-            pe.tables.algorithms.push(other);
-        });
-        all
-    };
-    for clean in [reductions(1 << 20, "reduce:fast"), reductions(8, "reduce:slow"), elsewhere(), mixed()] {
-        assert!(!names(&clean).contains(&"algorithm"), "{:?}", findings(&clean));
-    }
 }
 
 fn names(profile: &Profile) -> Vec<&'static str> {
@@ -259,7 +210,7 @@ fn each_rule_fires_on_what_it_is_for() {
             first.pes.iter_mut().for_each(|pe| pe.tables.rates = vec![rate.clone()]);
             first
         }),
-        ("algorithm", reductions(1 << 20, "reduce:slow")),
+        ("algorithm", algorithm::reductions(1 << 20, "reduce:slow")),
         ("start-and-end", {
             let mut late = profile(&[], 0.25);
             late.pes.iter_mut().for_each(|pe| pe.finalize_ns = if pe.pe == 1 { 1000 * MS } else { 500 * MS });
