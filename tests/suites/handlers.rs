@@ -59,6 +59,26 @@ fn transfers_through_memory_are_allowed_in_handlers_and_traced() {
     }
 }
 
+/// Where each addition is one instruction, as docs/threads.md says.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn a_handler_between_two_instructions_loses_no_call() {
+    if is_over_network() {
+        return;
+    }
+    let profile = tree::fresh("handlers-counts").join("profile");
+    for kept in [false, true] {
+        let mut job = Job::oshrun(2);
+        if kept {
+            job = job.arg("--profile-dir").arg(&profile);
+        }
+        let outcome = job.arg(program()).arg("counts").limit(120).run().expect_code(0);
+        let (handled, lost) = (number(&outcome, "handled "), number(&outcome, "lost "));
+        assert!(handled.len() == 8 && handled.iter().all(|&signals| signals > 10), "{}", outcome.describe());
+        assert_eq!(lost, [0; 8], "{}", outcome.describe());
+    }
+}
+
 #[test]
 fn with_checks_handlers_may_call_wherever_the_program_was_interrupted() {
     if is_over_network() {

@@ -104,6 +104,36 @@ static void check(long enough, double most) {
     printf("handled %ld\n", (long)handled);
 }
 
+static int number;
+static void (*call)(void);
+
+static void p_call(void) { shmem_int_p(&number, 1, next); }
+static void put_call(void) { shmem_putmem(block, &word, sizeof word, next); }
+static void g_call(void) { (void)shmem_int_g(&number, next); }
+static void inc_call(void) { shmem_long_atomic_inc(&counter, next); }
+
+static void same(int signal) {
+    (void)signal;
+    call();
+    handled++;
+}
+
+/* The loop and the handler make the same call: an addition that is not one instruction loses some of them. */
+static void count_calls(const char *variable, void (*what)(void)) {
+    const long calls = 3000000;
+    int64_t before = 0, after = 0;
+    int var = shmemx_var_find(variable);
+    call = what;
+    call();
+    handled = 0;
+    if (shmemx_var_read(var, &before, 1) <= 0) exit(6);
+    every(50, same);
+    for (long i = 0; i < calls; i++) what();
+    never();
+    shmemx_var_read(var, &after, 1);
+    printf("%s handled %ld lost %ld\n", variable, (long)handled, calls + handled - (long)(after - before));
+}
+
 static int deeper(int depth) {
     volatile char room[512];
     room[0] = (char)depth;
@@ -129,6 +159,12 @@ int main(int count, char **arguments) {
     CASE("checked") {
         every(1000, transfers);
         check(enough, 60);
+    }
+    CASE("counts") {
+        count_calls("shmem_int_p.calls", p_call);
+        count_calls("shmem_putmem.calls", put_call);
+        count_calls("shmem_int_g.calls", g_call);
+        count_calls("shmem_long_atomic_inc.calls", inc_call);
     }
     CASE("markers") {
         every(1000, marker);

@@ -454,39 +454,3 @@ fn a_call_is_the_current_one_while_it_is_made_and_counted_after_that() {
     });
     assert!(routine(&pe, P).calls[Distance::Host as usize] > 1000);
 }
-
-/// Only optimized code keeps each addition of the probe in one instruction: see the profile of this package in
-/// Cargo.toml.
-#[cfg(target_arch = "x86_64")]
-#[test]
-fn a_signal_handler_between_two_instructions_loses_nothing() {
-    extern "C" fn handler(_: libc::c_int) {
-        p(2);
-    }
-    static HANDLED: AtomicU64 = AtomicU64::new(0);
-    extern "C" fn counted(signal: libc::c_int) {
-        HANDLED.fetch_add(1, Relaxed);
-        handler(signal);
-    }
-    const CALLS: u64 = 10_000_000;
-    let pe = profile_of(|| {
-        // SAFETY: the handler only touches atomics and the recorder; the timer ends with the process.
-        unsafe {
-            libc::signal(libc::SIGALRM, counted as *const () as libc::sighandler_t);
-            let every = libc::timeval { tv_sec: 0, tv_usec: 50 };
-            libc::setitimer(
-                libc::ITIMER_REAL,
-                &libc::itimerval { it_interval: every, it_value: every },
-                std::ptr::null_mut(),
-            );
-            (0..CALLS).for_each(|_| p(4));
-            libc::signal(libc::SIGALRM, libc::SIG_IGN);
-        }
-        let handled = HANDLED.load(Relaxed);
-        (0..handled).for_each(|_| p(3));
-        handled > 0
-    });
-    let int = routine(&pe, P);
-    // PE 3 was called once for each signal that called PE 2.
-    assert_eq!(int.calls[2] - int.calls[1], CALLS);
-}

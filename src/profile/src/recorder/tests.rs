@@ -435,41 +435,6 @@ fn a_segment_that_does_not_fit_is_refused() {
     drop(fixture);
 }
 
-/// Only optimized code keeps each addition in one instruction: see the profile of this package in Cargo.toml.
-#[cfg(target_arch = "x86_64")]
-#[test]
-fn a_signal_handler_that_records_loses_nothing() {
-    use std::sync::atomic::{AtomicBool, AtomicU64};
-    static HANDLED: AtomicU64 = AtomicU64::new(0);
-    extern "C" fn handler(_: libc::c_int) {
-        HANDLED.fetch_add(1, Relaxed);
-        sampled(op_with(Timing::Sampled, 0), 1, 0, 8, || ());
-    }
-    let fixture = Fixture::new();
-    // SAFETY: the handler only touches atomics and the recorder.
-    unsafe { libc::signal(libc::SIGUSR1, handler as *const () as libc::sighandler_t) };
-    let (op, calls, done) = (op_with(Timing::Sampled, 0), 20_000_000_u64, AtomicBool::new(false));
-    // SAFETY: no precondition.
-    let target = unsafe { libc::pthread_self() };
-    sampled(op, 1, 0, 8, || ());
-    std::thread::scope(|scope| {
-        scope.spawn(|| {
-            while !done.load(Relaxed) {
-                // SAFETY: the target thread outlives this scope.
-                unsafe { libc::pthread_kill(target, libc::SIGUSR1) };
-                std::thread::sleep(Duration::from_micros(20));
-            }
-        });
-        (1..calls).for_each(|_| sampled(op, 1, 0, 8, || ()));
-        done.store(true, Relaxed);
-    });
-    let pe = fixture.pe();
-    let handled = HANDLED.load(Relaxed);
-    assert!(handled > 10, "{handled} signals");
-    assert_eq!(routine(&pe, op).all_calls(), calls + handled);
-    assert_eq!(routine(&pe, op).all_bytes(), 8 * (calls + handled));
-}
-
 #[test]
 fn a_long_wait_is_shown_where_recording_does_not_show_it() {
     let fixture = Fixture::new();
