@@ -224,7 +224,7 @@ const AT_EXIT: &str = "(at exit)";
 
 fn site_cell(row: &SiteRow, symbols: &dyn Symbols) -> Cell {
     match row.place() {
-        None if &*row.routine == "shmem_finalize" => AT_EXIT.into(),
+        None if op::has(&row.routine, op::FINALIZES) => AT_EXIT.into(),
         place => place_cell(place, symbols),
     }
 }
