@@ -3,11 +3,11 @@
 use crate::merge::{ADDRESSES, Merged, PeRow, are_of_many_words, are_of_one_word, is_ask, is_fetch, outside_parts};
 use crate::model::Routine;
 use crate::op::{self, Class};
-use crate::report::{Symbols, shown_count, shown_time};
+use crate::report::{shown_count, shown_time};
 
 use super::naps::naps_ns;
 use super::room::{is_transfer, room};
-use super::{Finding, by_pe, compare_and_swap, core_ns, costliest, shown_sum, sum};
+use super::{Case, Finding, by_pe, compare_and_swap, core_ns, costliest, shown_sum, sum};
 
 /// Share of the run time that has to go into asking.
 const DOMINATES: f64 = 0.10;
@@ -161,10 +161,10 @@ pub(super) fn waited_ns(profile: &Merged) -> impl Fn(&PeRow) -> (u64, u64) {
 }
 
 /// See the module.
-pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
+pub fn find(profile: &Case<'_>) -> Option<Finding> {
     let Asking { routines, calls, share, naps_ns, computes_between } = asking(profile)?;
     // While one PE hardly asks or waits, the run takes what that one does.
-    let share = share.min(room(profile, symbols, |class| is_transfer(class) || class == Class::Lock));
+    let share = share.min(room(profile, |class| is_transfer(class) || class == Class::Lock));
     if share < DOMINATES {
         return None;
     }
@@ -184,7 +184,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
         evidence: format!(
             "{} in them{asleep}{whose}{}",
             shown_sum(profile, |r| names.contains(&&*r.name)),
-            costliest(profile, symbols, |name| names.contains(&name))
+            costliest(profile, |name| names.contains(&name))
         ),
         try_this: try_this(looks, naps_ns > 0.0),
         share,

@@ -4,9 +4,9 @@ use std::cmp::Reverse;
 
 use crate::merge::{Merged, PeRow};
 use crate::model::{End, Progress};
-use crate::report::{Symbols, shown_time};
+use crate::report::shown_time;
 
-use super::{Finding, run_ns};
+use super::{Case, Finding, run_ns};
 
 /// Share of all time, what is lost included, that has to be lost.
 const LOST: f64 = 0.10;
@@ -60,7 +60,7 @@ pub(crate) fn late(profile: &Merged) -> Option<LateEnd> {
 }
 
 /// See the module.
-pub fn find(profile: &Merged, _: &dyn Symbols) -> Option<Finding> {
+pub fn find(profile: &Case<'_>) -> Option<Finding> {
     let LateEnd { routine, pe, lost_ns, share } = late(profile)?;
     let each = lost_ns as f64 / (profile.pes.len() as f64 - 1.0);
     Some(Finding {
@@ -100,7 +100,9 @@ mod tests {
 
     #[test]
     fn who_comes_late_to_an_end_is_named() {
-        let found = |moments: &[(u64, u64)]| find(&profile(moments), &NoSymbols).map(|found| (found.what, found.share));
+        let found = |moments: &[(u64, u64)]| {
+            find(&Case::new(&profile(moments), &NoSymbols)).map(|found| (found.what, found.share))
+        };
         let (what, share) = found(&[(0, 700), (0, 1200), (0, 700)]).unwrap();
         assert_eq!(what, "shmem_finalize waits for PE 1: it comes 500 ms after the others in the mean");
         // 1 s is lost beside 100, 600 and 100 ms.
@@ -117,7 +119,7 @@ mod tests {
     fn the_call_that_a_program_begins_with_is_named() {
         let mut client = profile(&[(0, 700), (0, 700), (550, 700)]);
         client.routines = vec![Routine::new("gex_Client_Init", Class::Setup)];
-        let found = find(&client, &NoSymbols).unwrap();
+        let found = find(&Case::new(&client, &NoSymbols)).unwrap();
         assert!(found.what.starts_with("gex_Client_Init waits for PE 2") && !found.try_this.contains("shmem_"));
     }
 
@@ -125,9 +127,12 @@ mod tests {
     fn an_end_that_is_left_to_the_exit_is_one() {
         let mut open = profile(&[(0, 700), (0, 1200), (0, 700)]);
         open.pes.iter_mut().for_each(|pe| (pe.progress, pe.end) = (Progress::Initialized, End::Exited(0)));
-        assert!(find(&open, &NoSymbols).is_some_and(|found| found.what.starts_with("shmem_finalize waits for PE 1")));
+        assert!(
+            find(&Case::new(&open, &NoSymbols))
+                .is_some_and(|found| found.what.starts_with("shmem_finalize waits for PE 1"))
+        );
         // One that was ended in it came to none.
         open.pes[0].end = End::Killed(9);
-        assert_eq!(find(&open, &NoSymbols), None);
+        assert_eq!(find(&Case::new(&open, &NoSymbols)), None);
     }
 }
