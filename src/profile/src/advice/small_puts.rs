@@ -10,8 +10,8 @@ use super::{Case, Finding, WORTH, core_ns, costliest, shown_sum, sum, usual_sum}
 /// Calls a PE makes before they are many.
 const MANY: u64 = 10_000;
 /// Share of a PE's puts that go to one peer where the PEs are many, and where they are two; else as many times what it
-/// would be at random. Of two PEs that is a half.
-const ONE_PEER: (f64, f64) = (0.5, 0.75);
+/// would be at random. Of two PEs that is a half; and who has six neighbours sends each a sixth.
+const ONE_PEER: (f64, f64) = (0.15, 0.75);
 const TIMES_CHANCE: f64 = 2.0;
 
 /// Share of the run that puts which do not block have to take: over a network small ones travel together.
