@@ -48,6 +48,7 @@ use std::collections::BTreeMap;
 
 pub(crate) use self::barrier_late::waits_itself;
 pub use self::case::Case;
+pub(crate) use self::naps::naps_ns;
 pub(crate) use self::start_and_end::late as late_end;
 use crate::merge::{Merged, PeRow};
 use crate::model::Routine;

@@ -216,6 +216,17 @@ fn who_sleeps_between_two_tests_waits() {
     assert_eq!(names(&few), ["serial-pe"], "{:?}", findings(&few));
 }
 
+/// The factors know calls only.
+#[test]
+fn the_view_of_factors_says_that_who_sleeps_between_tests_waits() {
+    let view = crate::report::VIEWS.iter().find(|view| view.name == "efficiency").unwrap();
+    let options = crate::report::Options { view, ..crate::report::Options::default() };
+    let text = |profile: &Profile| crate::report::text(&Merged::from(profile), &options, &NoSymbols).replace('\n', " ");
+    let said = text(&asleep(3000, 1000 * MS));
+    assert!(said.contains("PEs slept for 2.91 s between tests, outside of the library"), "{said}");
+    assert!(!text(&asleep(20, 1000 * MS)).contains("PEs slept"));
+}
+
 /// A loop that computes and looks at the best that others have found waits for nothing.
 #[test]
 fn who_computes_between_two_looks_may_only_look() {
