@@ -8,10 +8,12 @@ use crate::op::{Class, class_of};
 use crate::report::shown_count;
 
 use super::room::room;
-use super::{Case, Finding, costliest, run_ns, shown_sum, sum};
+use super::{Case, Finding, costliest_of, run_ns, shown_sum, sum};
 
 /// Share of the run from which on the library is worth a look.
 const MUCH: f64 = 0.20;
+/// Lines that are named.
+const LINES: usize = 3;
 
 /// What routines are called, which they are, and what to look at next.
 type Kind = (&'static str, fn(Class) -> bool, &'static str);
@@ -129,7 +131,7 @@ fn of_classes(profile: &Case<'_>, is_left: impl Fn(Class) -> bool) -> Option<Fin
             "{} in {} calls over all PEs{}",
             shown_sum(profile, |r| is(r.class) && is_left(r.class)),
             shown_count(calls),
-            costliest(profile, |routine| class_of(routine).is_some_and(|class| is(class) && is_left(class)))
+            costliest_of(profile, LINES, |routine| class_of(routine).is_some_and(|class| is(class) && is_left(class)))
         ),
         try_this: next,
         share: (ns.min(all) / run).min(1.0),

@@ -224,18 +224,39 @@ fn is_quiet(r: &Routine) -> bool {
     r.class == Class::Order && r.name.contains("quiet")
 }
 
+/// Share of the time at all lines that a line takes to be named after the first.
+const NEXT: f64 = 0.10;
+
 /// The call site at which the routines that `of` picks take most of their time, for people; and who calls there, where
 /// several functions do: it is of a layer of the program.
 fn costliest(profile: &Case<'_>, of: impl Fn(&str) -> bool) -> String {
+    costliest_of(profile, 1, of)
+}
+
+/// As [`costliest`], and the next lines, so many in all, that take a tenth of their time or more.
+fn costliest_of(profile: &Case<'_>, lines: usize, of: impl Fn(&str) -> bool) -> String {
     let grids = grids(&crate::report::CALL_SITES, profile, &crate::report::Options::default(), profile.symbols);
     let cell = |row: &[crate::report::grid::Cell], at: usize| row[at].shown(crate::report::grid::Kind::Text);
-    let found = grids.iter().find_map(|grid| Some((grid, grid.rows.iter().find(|row| of(&cell(row, 1)))?)));
-    let Some((grid, row)) = found else { return String::new() };
-    let callers = grid.columns.iter().position(|column| column.name == "callers").map(|at| cell(row, at));
+    let Some(grid) = grids.first() else { return String::new() };
+    let rows: Vec<_> = grid.rows.iter().filter(|row| of(&cell(row, 1))).collect();
+    let Some(row) = rows.first() else { return String::new() };
+    let column = |name: &str| grid.columns.iter().position(|column| column.name == name);
+    let callers = column("callers").map(|at| cell(row, at));
     // Shares are told where there are several.
     let callers = callers.filter(|callers| callers.contains(" %)"));
     let called = callers.map_or(String::new(), |callers| format!(", called by {callers}"));
-    format!("; most {}{called}", located(&cell(row, 0)))
+    let total = |row: &[crate::report::grid::Cell]| column("total_ns").map_or(0.0, |at| row[at].number());
+    let worth = NEXT * rows.iter().map(|row| total(row)).sum::<f64>();
+    let mut places = vec![cell(row, 0)];
+    for row in rows.iter().filter(|row| total(row) >= worth && total(row) > 0.0) {
+        let place = cell(row, 0);
+        if places.len() < lines && !places.contains(&place) {
+            places.push(place);
+        }
+    }
+    let next: Vec<String> = places[1..].iter().map(|place| located(place)).collect();
+    let next = if next.is_empty() { String::new() } else { format!(", then {}", next.join(" and ")) };
+    format!("; most {}{called}{next}", located(&places[0]))
 }
 
 /// The share of the run that the PE which waits least spends otherwise: however little the others wait, the run takes
