@@ -34,7 +34,9 @@ fn who_works_while_others_ask_is_the_one() {
         // Where that one asks as well, it can be saved.
         let mut all = asked.clone();
         all.pes[0].routines = all.pes[1].routines.clone();
-        assert_eq!(names(&all), ["polling"], "{name}: {:?}", findings(&all));
+        let found = findings(&all);
+        assert_eq!(names(&all), ["polling"], "{name}: {found:?}");
+        assert!(found[0].1.evidence.contains(", most of memory of PE 0"), "{name}: {found:?}");
     }
 }
 
