@@ -179,6 +179,7 @@ impl Routine {
         let takes = |name: &str| self.params.iter().any(|param| param.name == name);
         let is_request = |param: &Param| matches!(&*param.base, "shmemx_req_h" | "shmemx_request_handle_t");
         let has_request = self.params.iter().any(is_request);
+        let gives_back = row.ret != "void" || takes("fetch") || takes("oldval");
         let is_strided = matches!(row.class, "Put" | "Get") && takes("dst") && takes("sst");
         [
             (has_request && !matches!(row.class, "Wait" | "Test"), "BY_REQUEST"),
@@ -190,7 +191,12 @@ impl Routine {
             (is_strided, "STRIDED"),
             (is_strided && takes("bsize"), "OF_BLOCKS"),
             (row.class == "Signal" && takes("dest"), "PUTS"),
+            (row.class == "Amo" && gives_back, "FETCHES"),
             (has(Trait::Swaps), "SWAPS"),
+            (has(Trait::Compares), "COMPARES"),
+            (has(Trait::Sets), "SETS"),
+            (has(Trait::Creates), "CREATES"),
+            (has(Trait::Destroys), "DESTROYS"),
             (has(Trait::Asks), "ASKS"),
         ]
         .into_iter()

@@ -1,13 +1,14 @@
 //! Extensions: explicit active sets, and the blocking collectives on them (docs/extensions.md).
 
 use super::Timing::{Sampled, Timed};
-use super::Trait::{Completes, Together};
+use super::Trait::{Completes, Creates, Destroys, Together};
 use super::{Group, ROW, Row};
 use crate::types::{SIZES_32_64, TO_ALL_ARITHMETIC, TO_ALL_BITWISE, TO_ALL_ORDERED};
 
 const SECTION: &str = "X.1";
 
-const CREATE: Row = Row { ret: "shmemx_aset *", section: SECTION, class: "Team", timing: Timed, ..ROW };
+const CREATE: Row =
+    Row { ret: "shmemx_aset *", section: SECTION, class: "Team", traits: &[Creates], timing: Timed, ..ROW };
 const QUERY: Row =
     Row { ret: "int", params: "shmemx_aset *aset", section: SECTION, class: "Query", timing: Sampled, ..ROW };
 const SYNC: Row =
@@ -77,6 +78,7 @@ pub const GROUP: Group = Group {
         Row {
             name: "shmemx_delete_aset",
             ret: "void",
+            traits: &[Destroys],
             params: "shmemx_aset *aset",
             timing: Timed,
             call: "sets::delete(aset)",
@@ -89,7 +91,7 @@ pub const GROUP: Group = Group {
                      shmem_team_t *new_team",
             section: SECTION,
             class: "Team",
-            traits: &[Together],
+            traits: &[Together, Creates],
             timing: Timed,
             failed: "r != 0",
             call: "team::split_aset(m, parent, aset, config, config_mask, new_team)",

@@ -1,6 +1,7 @@
 //! 9.5 Communication contexts.
 
 use super::Timing::{Sampled, Timed};
+use super::Trait::{Creates, Destroys};
 use super::{Group, ROW, Row};
 
 const CONTEXT: Row = Row { class: "Context", ..ROW };
@@ -15,6 +16,7 @@ pub const GROUP: Group = Group {
             ret: "int",
             params: "long options, shmem_ctx_t *ctx",
             section: "9.5.1",
+            traits: &[Creates],
             timing: Timed,
             failed: "r != 0",
             call: "team::ctx_create(m, options, ctx)",
@@ -25,6 +27,7 @@ pub const GROUP: Group = Group {
             ret: "int",
             params: "shmem_team_t team, long options, shmem_ctx_t *ctx",
             section: "9.5.2",
+            traits: &[Creates],
             timing: Timed,
             failed: "r != 0",
             call: "team::create_ctx(m, team, options, ctx)",
@@ -34,6 +37,7 @@ pub const GROUP: Group = Group {
             name: "shmem_ctx_destroy",
             params: "shmem_ctx_t ctx",
             section: "9.5.3",
+            traits: &[Destroys],
             timing: Timed,
             call: "team::ctx_destroy(m, ctx)",
             ..CONTEXT

@@ -1,7 +1,7 @@
 //! Extensions: going on without PEs that are lost (docs/extensions.md).
 
 use super::Timing::{Sized, Timed};
-use super::Trait::Together;
+use super::Trait::{Creates, Together};
 use super::{Group, ROW, Row};
 
 /// In spite of those that are lost.
@@ -27,7 +27,7 @@ pub const GROUP: Group = Group {
             name: "shmemx_team_shrink",
             params: "shmem_team_t team, shmem_team_t *survivors",
             class: "Team",
-            traits: &[Together],
+            traits: &[Together, Creates],
             timing: Timed,
             call: "team::shrink(m, team, survivors)",
             ..LOST

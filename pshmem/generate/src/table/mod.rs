@@ -129,6 +129,14 @@ pub enum Trait {
     AnyTime,
     /// An atomic that gives back what it replaced, or would have replaced.
     Swaps,
+    /// A swap that only takes place where it finds what is expected.
+    Compares,
+    /// It stores one value, whatever was there.
+    Sets,
+    /// It makes a context, a team or a set of PEs.
+    Creates,
+    /// It gives one back.
+    Destroys,
     /// It asks whether something has happened. Tests need not say so.
     Asks,
 }

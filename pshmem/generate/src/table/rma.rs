@@ -3,6 +3,7 @@
 use super::Forms::WithCtx;
 use super::Generic::ByType;
 use super::Timing::{Sampled, Sized};
+use super::Trait::Sets;
 use super::{Group, ROW, Row};
 use crate::types::{MEM, RMA, SIZES};
 
@@ -27,6 +28,7 @@ const PUT: Row = Row {
 const P: Row = Row {
     params: "TYPE *dest, TYPE value, int pe",
     section: "9.6.1.2",
+    traits: &[Sets],
     timing: Sampled,
     bytes: "SIZE",
     call: "rma::p::<W>(m, CTX, dest.cast(), word(value), pe)",

@@ -1,11 +1,12 @@
 //! 9.4 Teams.
 
 use super::Timing::{Sampled, Timed};
-use super::Trait::Together;
+use super::Trait::{Creates, Destroys, Together};
 use super::{Group, ROW, Row};
 
 const QUERY: Row = Row { ret: "int", class: "Query", timing: Sampled, ..ROW };
-const SPLIT: Row = Row { ret: "int", class: "Team", traits: &[Together], timing: Timed, failed: "r != 0", ..ROW };
+const SPLIT: Row =
+    Row { ret: "int", class: "Team", traits: &[Together, Creates], timing: Timed, failed: "r != 0", ..ROW };
 
 pub const GROUP: Group = Group {
     name: "team",
@@ -65,7 +66,7 @@ pub const GROUP: Group = Group {
             params: "shmem_team_t team",
             section: "9.4.8",
             class: "Team",
-            traits: &[Together],
+            traits: &[Together, Destroys],
             timing: Timed,
             call: "errors::destroy_team(m, team)",
             ..ROW

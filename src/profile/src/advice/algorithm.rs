@@ -42,7 +42,7 @@ pub fn find(profile: &Case<'_>) -> Option<Finding> {
             shown_count(calls),
             shown_bytes(bytes),
             shown_time(most.routine.spent_ns() as f64),
-            costliest(profile, |other| other == name),
+            costliest(profile, |r| r.name == *name),
             profile.pes.len(),
             shown_time(most.ns.0),
             shown_time(most.ns.1),

@@ -1,6 +1,6 @@
 //! Barriers around next to nothing.
 
-use crate::op::{Class, class_of};
+use crate::op::{self, Class, class_of};
 use crate::report::{shown_bytes, shown_count, shown_time};
 
 use super::{Case, Finding, costliest, have_pointers, run_ns, sum, usual_sum};
@@ -36,7 +36,7 @@ pub fn find(profile: &Case<'_>) -> Option<Finding> {
     if super::larger_team::find(profile).is_some() {
         return None;
     }
-    let (syncs, _) = sum(profile, |r| r.class == Class::Barrier && r.name.contains("sync"));
+    let (syncs, _) = sum(profile, |r| r.class == Class::Barrier && !op::has(&r.name, op::COMPLETES));
     Some(Finding {
         what: format!(
             "barriers around little: {} a PE, {} sent between two of them",
@@ -46,7 +46,7 @@ pub fn find(profile: &Case<'_>) -> Option<Finding> {
         evidence: format!(
             "{} in barriers over all PEs, without waiting for those that come late{}",
             shown_time(ns),
-            costliest(profile, |name| name.contains("barrier") || name.contains("sync"))
+            costliest(profile, |r| r.class == Class::Barrier)
         ),
         try_this: if 2 * syncs >= barriers {
             "tell those who need the data by shmem_put_signal; do more between two of them"

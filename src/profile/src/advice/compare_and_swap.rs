@@ -2,7 +2,7 @@
 
 use crate::merge::{Merged, is_ask};
 use crate::model::Routine;
-use crate::op::Class;
+use crate::op::{self, Class};
 use crate::report::shown_count;
 
 use super::{Case, Finding, WORTH, core_ns, costliest, polling, shown_sum, sum};
@@ -13,12 +13,12 @@ const MANY: u64 = 1000;
 const DOMINATES: f64 = 0.10;
 
 pub(super) fn is_swap(name: &str) -> bool {
-    name.contains("_compare_swap") || name.ends_with("_cswap")
+    op::has(name, op::COMPARES)
 }
 
 /// A read of one element that waits for it.
 fn is_read(r: &Routine) -> bool {
-    (r.class == Class::Get && r.name.ends_with("_g")) || (r.class == Class::Amo && is_ask(r))
+    (r.class == Class::Get && op::has(&r.name, op::ONE_ELEMENT)) || (r.class == Class::Amo && is_ask(r))
 }
 
 /// Whether about as many elements are read as are swapped: reads that are others' rules where they are not.
@@ -67,7 +67,7 @@ pub fn find(profile: &Case<'_>) -> Option<Finding> {
             shown_sum(profile, |r| is_swap(&r.name)),
             shown_sum(profile, is_read),
             shown_count(reads),
-            costliest(profile, is_swap)
+            costliest(profile, |r| is_swap(&r.name))
         ),
         try_this: if is_of_many_words(profile) {
             "where it takes a free place in a table: the compare-and-swap without the read, which says as well what is \

@@ -58,11 +58,7 @@ pub fn find(profile: &Case<'_>) -> Option<Finding> {
     }
     Some(Finding {
         what: format!("{from} PEs work on the atomics of PE {pe}: {} calls of {}", shown_count(most), shown_time(mean)),
-        evidence: format!(
-            "{} in atomics over all PEs{}",
-            shown_sum(profile, is_atomic),
-            costliest(profile, |name| name.contains("_atomic_"))
-        ),
+        evidence: format!("{} in atomics over all PEs{}", shown_sum(profile, is_atomic), costliest(profile, is_atomic)),
         try_this: "count in a variable of each PE and add up at the end; take many numbers with one \
                    shmem_atomic_fetch_add",
         share: (share * (1.0 - ALONE_NS / mean)).min(room),

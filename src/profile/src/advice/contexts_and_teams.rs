@@ -1,6 +1,6 @@
 //! Contexts and teams that are made again and again.
 
-use crate::op::{Class, class_of};
+use crate::op::{self, Class, class_of};
 use crate::report::{shown_count, shown_time};
 
 use super::room::room;
@@ -12,12 +12,7 @@ const MANY: u64 = 100;
 
 /// Routines of these classes that make one or give it back: others ask for what it is.
 fn is_of(class: Class, name: &str) -> bool {
-    let makes = is_made_by(name) || ["_destroy", "_delete"].iter().any(|part| name.contains(part));
-    makes && class_of(name) == Some(class)
-}
-
-fn is_made_by(name: &str) -> bool {
-    ["_create", "_split"].iter().any(|part| name.contains(part))
+    class_of(name) == Some(class) && op::has(name, op::CREATES | op::DESTROYS)
 }
 
 /// See the module.
@@ -31,7 +26,7 @@ pub fn find(profile: &Case<'_>) -> Option<Finding> {
     let share = share.min(room(profile, |class| matches!(class, Class::Context | Class::Team)));
     let (class, what, ns) =
         if contexts >= teams { (Class::Context, "contexts", contexts) } else { (Class::Team, "teams", teams) };
-    let (made, _) = sum(profile, |r| is_of(class, &r.name) && is_made_by(&r.name));
+    let (made, _) = sum(profile, |r| r.class == class && op::has(&r.name, op::CREATES));
     let a_pe = made / (profile.pes.len() as u64).max(1);
     if a_pe < MANY || share < DOMINATES {
         return None;
@@ -42,7 +37,7 @@ pub fn find(profile: &Case<'_>) -> Option<Finding> {
         evidence: format!(
             "{} in making and destroying them{meets}{}",
             shown_time(ns),
-            costliest(profile, |name| is_of(class, name))
+            costliest(profile, |r| is_of(class, &r.name))
         ),
         try_this: if class == Class::Team {
             "make a team once, before the loop, and use it again: each split and each destruction is a meeting of PEs"

@@ -33,7 +33,7 @@ pub fn find(profile: &Case<'_>) -> Option<Finding> {
             "{} in these calls over all PEs, most in {}{}",
             shown_time(ns as f64),
             worst.routine,
-            costliest(profile, |name| name == worst.routine)
+            costliest(profile, |r| r.name == worst.routine)
         ),
         try_this: "use the same buffers again; where new memory is needed, touch it before it matters: the PE that \
                    owns it writes it once, and whoever sends puts to each page once; huge pages have fewer to touch",

@@ -29,7 +29,7 @@ pub fn find(profile: &Case<'_>) -> Option<Finding> {
             "{} in gets, {} in waits, no put with signal{}",
             shown_time(get_ns),
             shown_time(wait_ns),
-            costliest(profile, |name| name.contains("get") || name.ends_with("_g"))
+            costliest(profile, |r| r.class == Class::Get)
         ),
         try_this: "let the producer send the data with shmem_put_signal: the consumer waits once and finds \
                    it in its memory",

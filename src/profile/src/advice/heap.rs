@@ -25,7 +25,7 @@ pub fn find(profile: &Case<'_>) -> Option<Finding> {
         evidence: format!(
             "{} in it, without waiting for PEs that come late; each call is a barrier of all PEs{}",
             shown_time(ns),
-            costliest(profile, |name| name.contains("alloc") || name.contains("free"))
+            costliest(profile, |r| r.class == Class::Memory)
         ),
         try_this: "allocate once, before the loop, and use it again; a static array needs no allocation at all",
         share,

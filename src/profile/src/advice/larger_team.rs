@@ -1,7 +1,7 @@
 //! Barriers of all PEs in a program whose PEs exchange data in groups only.
 
 use crate::merge::Merged;
-use crate::op::Class;
+use crate::op::{self, Class};
 use crate::report::{shown_count, shown_time};
 
 use super::{Case, Finding, busiest_share, costliest, have_pointers, run_ns, sum};
@@ -12,7 +12,7 @@ const DOMINATES: f64 = 0.10;
 const MANY: u64 = 100;
 
 fn is_of_all(name: &str) -> bool {
-    name.ends_with("_barrier_all") || name.ends_with("_sync_all")
+    op::has(name, op::OF_ALL)
 }
 
 /// See the module.
@@ -42,7 +42,7 @@ pub fn find(profile: &Case<'_>) -> Option<Finding> {
             "{} in {} calls over all PEs{}",
             shown_time(ns),
             shown_count(calls),
-            costliest(profile, is_of_all)
+            costliest(profile, |r| is_of_all(&r.name))
         ),
         try_this: "make a team of each group (shmem_team_split_strided, shmem_team_split_2d) and call \
                    shmem_team_sync on it: a PE then waits for its group, not for all",

@@ -131,7 +131,7 @@ fn of_classes(profile: &Case<'_>, is_left: impl Fn(Class) -> bool) -> Option<Fin
             "{} in {} calls over all PEs{}",
             shown_sum(profile, |r| is(r.class) && is_left(r.class)),
             shown_count(calls),
-            costliest_of(profile, LINES, |routine| class_of(routine).is_some_and(|class| is(class) && is_left(class)))
+            costliest_of(profile, LINES, |r| is(r.class) && is_left(r.class))
         ),
         try_this: next,
         share: (ns.min(all) / run).min(1.0),

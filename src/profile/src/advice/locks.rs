@@ -26,7 +26,7 @@ fn holder(profile: &Merged) -> String {
 /// See the module.
 pub fn find(profile: &Case<'_>) -> Option<Finding> {
     let is_set = Lock::is_waited_for_in;
-    let (calls, ns) = sum(profile, |r| r.class == Class::Lock && is_set(&r.name));
+    let (calls, ns) = sum(profile, |r| is_set(&r.name));
     // While one PE hardly waits, the run takes what that one does, under the lock or not.
     let share = (ns / run_ns(profile)).min(room(profile, |class| class == Class::Lock));
     if profile.pes.len() < 2 || calls < MANY || share < DOMINATES {
@@ -43,7 +43,7 @@ pub fn find(profile: &Case<'_>) -> Option<Finding> {
             shown_count(calls),
             shown_time(ns / calls.max(1) as f64),
             holder(profile),
-            costliest(profile, is_set)
+            costliest(profile, |r| is_set(&r.name))
         ),
         try_this: if is_handover {
             "they are held for little of it: most is handing them over. Take a lock once for several updates; an \

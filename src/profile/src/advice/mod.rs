@@ -52,7 +52,7 @@ pub(crate) use self::naps::naps_ns;
 pub(crate) use self::start_and_end::late as late_end;
 use crate::merge::{Merged, PeRow};
 use crate::model::Routine;
-use crate::op::Class;
+use crate::op::{self, Class};
 use crate::report::{Symbols, grids, located, run_time_ns, shown_time};
 
 /// What a rule found.
@@ -221,7 +221,7 @@ fn have_pointers(profile: &Merged) -> bool {
 }
 
 fn is_quiet(r: &Routine) -> bool {
-    r.class == Class::Order && r.name.contains("quiet")
+    r.class == Class::Order && op::has(&r.name, op::COMPLETES)
 }
 
 /// Share of the time at all lines that a line takes to be named after the first.
@@ -229,16 +229,17 @@ const NEXT: f64 = 0.10;
 
 /// The call site at which the routines that `of` picks take most of their time, for people; and who calls there, where
 /// several functions do: it is of a layer of the program.
-fn costliest(profile: &Case<'_>, of: impl Fn(&str) -> bool) -> String {
+fn costliest(profile: &Case<'_>, of: impl Fn(&Routine) -> bool) -> String {
     costliest_of(profile, 1, of)
 }
 
 /// As [`costliest`], and the next lines, so many in all, that take a tenth of their time or more.
-fn costliest_of(profile: &Case<'_>, lines: usize, of: impl Fn(&str) -> bool) -> String {
+fn costliest_of(profile: &Case<'_>, lines: usize, of: impl Fn(&Routine) -> bool) -> String {
     let grids = grids(&crate::report::CALL_SITES, profile, &crate::report::Options::default(), profile.symbols);
     let cell = |row: &[crate::report::grid::Cell], at: usize| row[at].shown(crate::report::grid::Kind::Text);
     let Some(grid) = grids.first() else { return String::new() };
-    let rows: Vec<_> = grid.rows.iter().filter(|row| of(&cell(row, 1))).collect();
+    let named = |name: String| profile.routines.iter().find(|routine| routine.name == name);
+    let rows: Vec<_> = grid.rows.iter().filter(|row| named(cell(row, 1)).is_some_and(&of)).collect();
     let Some(row) = rows.first() else { return String::new() };
     let column = |name: &str| grid.columns.iter().position(|column| column.name == name);
     let callers = column("callers").map(|at| cell(row, at));

@@ -35,7 +35,6 @@ pub fn find(profile: &Case<'_>) -> Option<Finding> {
     if awaited || !many || !alone || mean >= SMALL || share < DOMINATES {
         return None;
     }
-    let is_transfer = |name: &str| crate::op::class_of(name).is_some_and(moves);
     Some(Finding {
         what: format!("{} messages of {} each over the network", shown_count(operations), shown_bytes(mean)),
         evidence: format!(
@@ -45,7 +44,7 @@ pub fn find(profile: &Case<'_>) -> Option<Finding> {
                 0 => String::new(),
                 _ => format!("; {:.1} puts and atomics in a message", entries as f64 / requests as f64),
             },
-            costliest(profile, is_transfer)
+            costliest(profile, |r| moves(r.class))
         ),
         try_this: "issue many with the _nbi forms and one quiet: small ones then share messages; or collect them in a \
                    buffer a PE",

@@ -33,7 +33,7 @@ pub fn find(profile: &Case<'_>) -> Option<Finding> {
             "{} in {} when the job was ended{}",
             shown_time(ns as f64),
             if calls == 1 { "it".to_owned() } else { format!("these {calls}") },
-            costliest(profile, |routine| routine == most.name)
+            costliest(profile, |r| r.name == most.name)
         ),
         try_this: "oshprof hang says who waits for whom while such a job runs, and oshrun does at --timeout and on \
                    SIGQUIT",

@@ -34,14 +34,9 @@ pub fn find(profile: &Case<'_>) -> Option<Finding> {
     if profile.pes.len() < 2 || a_pe < MANY || share < DOMINATES {
         return None;
     }
-    let names: Vec<&str> = profile.routines.iter().filter(|r| is_of_own(r)).map(|r| &*r.name).collect();
     Some(Finding {
         what: format!("{} puts and gets a PE of its own memory", shown_count(a_pe)),
-        evidence: format!(
-            "{} over all PEs{}",
-            shown_sum(profile, is_of_own),
-            costliest(profile, |name| names.contains(&name))
-        ),
+        evidence: format!("{} over all PEs{}", shown_sum(profile, is_of_own), costliest(profile, is_of_own)),
         try_this: "symmetric memory of the PE itself is memory as any other: read and write it directly, and call the \
                    library for what other PEs have",
         share,

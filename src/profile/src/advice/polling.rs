@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::merge::{ADDRESSES, Merged, PeRow, are_of_many_words, are_of_one_word, is_ask, is_fetch, outside_parts};
 use crate::model::Routine;
-use crate::op::{self, Class};
+use crate::op::{self, Class, class_of};
 use crate::report::{shown_count, shown_time};
 
 use super::naps::naps_ns;
@@ -65,13 +65,18 @@ fn is_get_of_one_word(profile: &Merged, r: &Routine) -> bool {
 fn changes_as_often(profile: &Merged, r: &Routine) -> bool {
     let of_routine = profile.addresses.iter().filter(|row| row.routine == r.name);
     let Some(word) = of_routine.max_by_key(|row| row.calls) else { return false };
-    let is_store = |name: &str| stores_a_word(name) || name.contains("_atomic_") && !name.contains("_fetch");
+    let is_store = |name: &str| stores_a_word(name) || updates(name);
     let stores = profile.addresses.iter().filter(|row| row.is_same_line(word) && is_store(&row.routine));
     2 * stores.map(|row| row.calls).sum::<u64>() >= word.calls
 }
 
 fn stores_a_word(name: &str) -> bool {
-    ["_atomic_set", "_atomic_swap", "_p"].iter().any(|end| name.ends_with(end))
+    op::has(name, op::SETS)
+}
+
+/// Whether a routine is an atomic that changes a word, and is not called for what it fetches alone.
+pub(super) fn updates(name: &str) -> bool {
+    class_of(name) == Some(Class::Amo) && (!op::has(name, op::FETCHES) || op::has(name, op::SWAPS))
 }
 
 /// Swaps of one word, hardly one of which can succeed: so few stores are made that let it. What compare-and-swaps
@@ -79,7 +84,7 @@ fn stores_a_word(name: &str) -> bool {
 /// who holds such a lock stores to other words as well.
 fn is_failing_swap(profile: &Merged, r: &Routine) -> bool {
     let is_compare = compare_and_swap::is_swap(&r.name);
-    if !is_compare && !r.name.ends_with("_swap") || r.all_calls() < MANY {
+    if !is_compare && !op::has(&r.name, op::SWAPS) || r.all_calls() < MANY {
         return false;
     }
     let is_one_word = is_of_one_word(profile, r);
@@ -91,7 +96,7 @@ fn is_failing_swap(profile: &Merged, r: &Routine) -> bool {
 
 /// Whether a routine sets a word that swaps are of.
 fn releases(name: &str) -> bool {
-    ["_atomic_set", "_atomic_swap"].iter().any(|end| name.ends_with(end))
+    class_of(name) == Some(Class::Amo) && op::has(name, op::SETS)
 }
 
 /// Whether most of the gets and atomic operations ask for one word again and again: what is said of others does not
@@ -190,7 +195,7 @@ pub fn find(profile: &Case<'_>) -> Option<Finding> {
             "{} in them{asleep}{whose}{}{}",
             shown_sum(profile, |r| names.contains(&&*r.name)),
             asked_of(profile, &names),
-            costliest(profile, |name| names.contains(&name))
+            costliest(profile, |r| names.contains(&&*r.name))
         ),
         try_this: try_this(looks, naps_ns > 0.0),
         share,

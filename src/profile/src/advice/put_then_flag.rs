@@ -2,11 +2,11 @@
 
 use crate::merge::{Cause, Merged};
 use crate::model::Routine;
-use crate::op::{Class, class_of};
+use crate::op::{self, Class, class_of};
 use crate::report::{shown_count, shown_time};
 use crate::tables::Peer;
 
-use super::{Case, Finding, WORTH, costliest, run_ns, sum, sum_of};
+use super::{Case, Finding, WORTH, costliest, polling, run_ns, sum, sum_of};
 
 const MANY: u64 = 1000;
 /// Bytes of a flag at most.
@@ -14,7 +14,7 @@ const WORD: u64 = 8;
 
 /// A store of one element, as flags are.
 fn is_flag(r: &Routine) -> bool {
-    (r.class == Class::Put && r.name.ends_with("_p")) || (r.class == Class::Amo && !r.name.contains("fetch"))
+    (r.class == Class::Put && op::has(&r.name, op::ONE_ELEMENT)) || polling::updates(&r.name)
 }
 
 /// Time in waits that those who ended them did not work for, in nanoseconds: it is what data and flags were under way.
@@ -75,7 +75,7 @@ pub fn find(profile: &Case<'_>) -> Option<Finding> {
             shown_count(fences),
             shown_count(waits),
             shown_time(goes),
-            costliest(profile, |name| name.contains("fence") || name.contains("quiet"))
+            costliest(profile, |r| r.class == Class::Order)
         ),
         try_this: "shmem_put_signal sends data and flag together; the receiver waits with shmem_signal_wait_until",
         share: saved.clamp(WORTH, 1.0),

@@ -24,7 +24,7 @@ pub fn find(profile: &Case<'_>) -> Option<Finding> {
         evidence: format!(
             "{} in it and its like over all PEs{}",
             shown_sum(profile, is_query),
-            costliest(profile, |name| name == most.name)
+            costliest(profile, |r| r.name == most.name)
         ),
         try_this: "ask once, before the loop, and keep the answer in a variable",
         share,

@@ -54,7 +54,7 @@ fn quiets(profile: &Case<'_>) -> Option<Finding> {
             "{} in quiet, {} in {of}s{}",
             shown_sum(profile, is_quiet),
             shown_sum(profile, is_completed),
-            costliest(profile, |name| name.contains("quiet"))
+            costliest(profile, is_quiet)
         ),
         try_this: if of == "get" {
             "one quiet after a batch of gets, or one get of a block: what is fetched can be read after the quiet"
@@ -68,7 +68,7 @@ fn quiets(profile: &Case<'_>) -> Option<Finding> {
 
 /// Fences that order what nobody looks at in between: where somebody waits for each, another rule speaks.
 fn fences(profile: &Case<'_>) -> Option<Finding> {
-    let is_fence = |r: &Routine| r.class == Class::Order && r.name.contains("fence");
+    let is_fence = |r: &Routine| r.class == Class::Order && !is_quiet(r);
     let (fences, ns) = sum(profile, is_fence);
     let (puts, _) = sum(profile, |r| r.class == Class::Put);
     let (waits, _) = sum(profile, |r| matches!(r.class, Class::Wait | Class::Test));
@@ -78,11 +78,7 @@ fn fences(profile: &Case<'_>) -> Option<Finding> {
     }
     Some(Finding {
         what: format!("a fence after nearly every put: {} fences for {} puts", shown_count(fences), shown_count(puts)),
-        evidence: format!(
-            "{} in fence{}",
-            shown_sum(profile, is_fence),
-            costliest(profile, |name| name.contains("fence"))
-        ),
+        evidence: format!("{} in fence{}", shown_sum(profile, is_fence), costliest(profile, is_fence)),
         try_this: "one fence between what has to be seen first and what tells of it; none before a quiet or a \
                    barrier, which complete all puts anyway",
         share,

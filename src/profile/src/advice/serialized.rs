@@ -50,7 +50,7 @@ pub fn find(profile: &Case<'_>) -> Option<Finding> {
             shown_time(times.useful_sum as f64),
             shown_time(elapsed),
             shown_time(waiting),
-            costliest(profile, |routine| class_of(routine).is_some_and(may_wait))
+            costliest(profile, |r| may_wait(r.class))
         ),
         try_this: if in_meetings_ns(profile) > for_flags_ns(profile, pes) { EVEN_OUT } else { PASS_ON },
         share,

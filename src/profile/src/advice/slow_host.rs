@@ -57,7 +57,7 @@ pub fn find(profile: &Case<'_>) -> Option<Finding> {
             shown_time(mean),
             shown_time(next),
             shown_time(slow.all_ns),
-            costliest(profile, |name| name == &**routine)
+            costliest(profile, |r| *r.name == **routine)
         ),
         try_this: "look at that host's link: its speed, its errors, and who else uses it; PEs that exchange most \
                    belong to other hosts, or to one",

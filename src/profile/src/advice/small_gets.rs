@@ -17,7 +17,7 @@ const DOMINATES: f64 = 5.0 * WORTH;
 const NBI: f64 = 0.20;
 
 fn is_contiguous(r: &Routine) -> bool {
-    r.class == Class::Get && !r.name.contains("iget") && !r.name.contains("ibget") && !own_memory::is_of_own(r)
+    r.class == Class::Get && !op::has(&r.name, op::STRIDED) && !own_memory::is_of_own(r)
 }
 
 /// See the module.
@@ -47,7 +47,6 @@ fn gets(profile: &Case<'_>, nbi: bool) -> Option<Finding> {
         return None;
     }
     let how = if nbi { "each by itself" } else { "one after another" };
-    let names: Vec<&str> = profile.routines.iter().filter(|r| of(r)).map(|r| &*r.name).collect();
     let kind = match fetches {
         0 => "small gets",
         all if all == calls => "atomic fetches",
@@ -59,7 +58,7 @@ fn gets(profile: &Case<'_>, nbi: bool) -> Option<Finding> {
             "{} each, {} over all PEs{}",
             shown_bytes(each),
             shown_sum(profile, of),
-            costliest(profile, |name| names.contains(&name))
+            costliest(profile, of)
         ),
         try_this: try_this(2 * fetches >= calls, profile.network.is_empty()),
         share,

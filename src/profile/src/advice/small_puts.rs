@@ -48,7 +48,7 @@ fn puts(profile: &Case<'_>, is_it: fn(&Routine) -> bool, small: fn(&PeRow) -> u6
         evidence: format!(
             "{bytes} bytes each on average, {} in puts over all PEs{}",
             shown_sum(profile, of),
-            costliest(profile, |name| name.contains("put") || name.ends_with("_p"))
+            costliest(profile, of)
         ),
         try_this: if 2 * signals > puts {
             "collect them in a buffer and send it with one shmem_put_signal, whose signal tells of all of them"

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 
 use crate::merge::{Merged, PeRow};
 use crate::model::{End, Progress};
+use crate::op;
 use crate::report::shown_time;
 
 use super::{Case, Finding, run_ns};
@@ -15,8 +16,6 @@ const ONE_PE: f64 = 0.5;
 /// What the last one has to be behind the mean of the others, in nanoseconds: starting processes takes some.
 const LEAST_NS: u64 = 20_000_000;
 
-/// By what a program begins.
-const BEGINS: [&str; 5] = ["shmem_init", "shmem_init_thread", "start_pes", "gex_Client_Init", "gasnet_init"];
 const END: &str = "shmem_finalize";
 
 /// Where PEs wait for one that comes late.
@@ -54,8 +53,10 @@ pub(crate) fn late(profile: &Merged) -> Option<LateEnd> {
     };
     // On other hosts, processes are started when they can be.
     let is_one_host = pes.windows(2).all(|two| two[0].host == two[1].host);
-    let is_called = |name: &&&str| profile.routines.iter().any(|routine| routine.name == **name);
-    let first = BEGINS.iter().find(is_called).unwrap_or(&BEGINS[0]);
+    let is_called = |name: &&str| profile.routines.iter().any(|routine| routine.name == *name);
+    let begins =
+        (0..).zip(&op::ALL).filter(|(op, _)| op::traits(*op) & op::INITIALIZES != 0).map(|(_, row)| row.name());
+    let first = begins.clone().find(is_called).or_else(|| begins.into_iter().next())?;
     let begin =
         (has_ended && is_one_host).then(|| of(first, |pe| pe.start_ns, |pe| pe.system.queued_before_ns)).flatten();
     let end = has_ended.then(|| of(END, |pe| pe.finalize_ns, |_| 0)).flatten();

@@ -1,6 +1,7 @@
 //! Strided transfers of tiny elements.
 
 use crate::model::Routine;
+use crate::op;
 use crate::report::{is_strided, shown_count};
 use crate::size::Distance;
 
@@ -15,7 +16,7 @@ const OF_STORES: f64 = 0.6;
 
 /// Whether a routine moves blocks of several elements.
 fn is_of_blocks(r: &Routine) -> bool {
-    r.name.contains("_ibput") || r.name.contains("_ibget")
+    op::has(&r.name, op::OF_BLOCKS)
 }
 
 fn is_tiny(r: &Routine) -> bool {
@@ -38,14 +39,9 @@ pub fn find(profile: &Case<'_>) -> Option<Finding> {
     }
     let remote_ns = routines().map(|r| remote(r) * r.spent_ns() as f64).sum::<f64>();
     let saved = remote_ns + OF_STORES * (ns - remote_ns);
-    let names: Vec<&str> = routines().map(|r| &*r.name).collect();
     Some(Finding {
         what: format!("{} strided transfers of {} bytes", shown_count(calls), bytes / calls.max(1)),
-        evidence: format!(
-            "{} in them over all PEs{}",
-            shown_sum(profile, is_tiny),
-            costliest(profile, |name| names.contains(&name))
-        ),
+        evidence: format!("{} in them over all PEs{}", shown_sum(profile, is_tiny), costliest(profile, is_tiny)),
         try_this: if 2.0 * remote_ns > ns {
             "shmem_ibput or shmem_ibget for blocks in place of single elements; over the network, pack the elements \
              into a buffer that goes in one put or get, and unpack them on the other side"

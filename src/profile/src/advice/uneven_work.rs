@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::merge::{Does, Late, Merged, OutsideParts, PeRow, PhaseSum, WaitLines, Whose, outside_parts};
-use crate::op::{Class, class_of};
+use crate::op::Class;
 use crate::report::{LateLine, Regions, late_by_line, shown_time, try_otherwise};
 use crate::text::pe_list;
 
@@ -214,7 +214,7 @@ pub fn find(profile: &Case<'_>) -> Option<Finding> {
             shown_time(*less_ns),
             less.len(),
             shown_time(waiting),
-            costliest(profile, |routine| class_of(routine).is_some_and(may_wait))
+            costliest(profile, |r| may_wait(r.class))
         ),
         try_this: try_otherwise(does).unwrap_or(
             "share the work out by what its items take instead of by how many there are: every n-th item for a PE in \

@@ -7,7 +7,7 @@
 //!
 //! What handlers call is part of the calls that run them, as handlers are: replies, and locks that they wait for.
 
-use super::{Class, INITIALIZES, OF_ALL, Row, STORES, TRANSFER, Timing, generated};
+use super::{CREATES, Class, INITIALIZES, OF_ALL, Row, STORES, TRANSFER, Timing, generated};
 
 /// The first of the rows.
 const FIRST: usize = generated::COUNT;
@@ -47,7 +47,7 @@ rows! {
     GASNET_ATTACH "gasnet_attach" Setup Timed 0 OF_ALL;
     SEGMENT_ATTACH "gex_Segment_Attach" Setup Timed 0;
     PUBLISH "gex_EP_PublishBoundSegment" Team Timed 0;
-    TM_SPLIT "gex_TM_Split" Team Timed 0;
+    TM_SPLIT "gex_TM_Split" Team Timed 0 CREATES;
     REQUEST_SHORT "gex_AM_RequestShort" Message Sampled 0;
     REQUEST_MEDIUM "gex_AM_RequestMedium" Message Sized 0;
     REQUEST_LONG "gex_AM_RequestLong" Message Sized 0;
@@ -112,7 +112,7 @@ rows! {
     OLD_COLL "gasnet_coll" Wait Timed 0;
     REQUEST_TRIES "gex_AM_Request_tries" Test Sampled 0;
     HSL_WITHIN "gex_HSL_Lock_in_handler" Handler Timed 0;
-    TM_CREATE "gex_TM_Create" Team Timed 0;
+    TM_CREATE "gex_TM_Create" Team Timed 0 CREATES;
 }
 
 /// All atomics may store, since one routine is for all of them.

@@ -50,6 +50,18 @@ fn routines_of_one_kind_have_the_traits_of_their_kind() {
             "{name}"
         );
         assert_eq!(traits & SWAPS != 0, name.contains("swap"), "{name}");
+        let compares = name.contains("compare_swap") || name.contains("cswap");
+        assert_eq!(traits & COMPARES != 0, compares, "{name}");
+        let sets = op.class == Class::Amo && (name.contains("_set") || name.contains("swap") && !compares);
+        let is_p = op.class == Class::Put && traits & ONE_ELEMENT != 0;
+        assert_eq!(traits & SETS != 0, sets || is_p, "{name}");
+        let fetches = ["fetch", "swap", "_fadd", "_finc"].iter().any(|part| name.contains(part));
+        assert_eq!(traits & FETCHES != 0, op.class == Class::Amo && fetches, "{name}");
+        let makes = matches!(op.class, Class::Context | Class::Team);
+        let creates = ["_create", "_split", "_shrink"].iter().any(|part| name.contains(part));
+        assert_eq!(traits & CREATES != 0, makes && creates, "{name}");
+        let destroys = name.contains("_destroy") || name.contains("_delete");
+        assert_eq!(traits & DESTROYS != 0, makes && destroys, "{name}");
         let strided = ["_iput", "_iget", "_ibput", "_ibget"].iter().any(|part| name.contains(part));
         assert_eq!(traits & STRIDED != 0, strided, "{name}");
         assert_eq!(traits & OF_BLOCKS != 0, strided && name.contains("_ib"), "{name}");

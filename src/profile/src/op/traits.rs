@@ -70,11 +70,22 @@ pub const OF_BLOCKS: u32 = 1 << 23;
 /// Bit of [`TRAITS`]: a put, alone or with a signal.
 pub const PUTS: u32 = 1 << 24;
 
-/// Bit of [`TRAITS`]: an atomic that stores where it finds what it expects, or gives back what it replaced.
-pub const SWAPS: u32 = 1 << 25;
+/// Bit of [`TRAITS`]: an atomic that gives back what was there.
+pub const FETCHES: u32 = 1 << 25;
+/// Bit of [`TRAITS`]: an atomic that gives back what it replaced, or would have replaced.
+pub const SWAPS: u32 = 1 << 26;
+/// Bit of [`TRAITS`]: a swap that only takes place where it finds what is expected.
+pub const COMPARES: u32 = 1 << 27;
+/// Bit of [`TRAITS`]: stores one value, whatever was there.
+pub const SETS: u32 = 1 << 28;
 
 /// Bit of [`TRAITS`]: asks whether something has happened, and does not wait for it.
-pub const ASKS: u32 = 1 << 26;
+pub const ASKS: u32 = 1 << 29;
+
+/// Bits of [`TRAITS`]: makes a context, a team or a set of PEs, gives one back.
+pub const CREATES: u32 = 1 << 30;
+/// See [`CREATES`].
+pub const DESTROYS: u32 = 1 << 31;
 
 /// What an operation does. Not a static: for a given operation it is folded away.
 pub const TRAITS: [u32; MAX_OPS] = {

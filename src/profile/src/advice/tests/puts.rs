@@ -151,3 +151,27 @@ fn nothing_is_said_of_puts_in_messages_where_there_are_none() {
     let small = found.iter().find(|(name, _)| *name == "network-small").unwrap_or_else(|| panic!("{found:?}"));
     assert!(!small.1.evidence.contains("puts and atomics in a message"), "{small:?}");
 }
+
+/// Whatever the interface calls its routines.
+#[test]
+fn small_puts_have_their_line() {
+    for (name, other) in [("shmem_long_p", "shmem_long_g"), ("gex_RMA_PutBlocking", "gex_RMA_GetBlocking")] {
+        let mut all = profile(&[routine(name, Class::Put, 100_000, 8, 200 * MS)], 0.9);
+        for pe in &mut all.pes {
+            in_a_file(pe);
+            let site = |routine: &str, address: u64, ms: u64| Site {
+                routine: routine.into(),
+                address,
+                calls: 25,
+                timed_calls: 25,
+                total_ns: Some(ms * MS),
+                ..Site::default()
+            };
+            pe.tables.sites = vec![site(name, 11, 50), site(other, 12, 90)];
+        }
+        let found = super::super::findings(&Merged::from(&all), &LinesOf64);
+        let (rule, Finding { evidence, .. }) = &found[0];
+        assert_eq!(*rule, "small-puts", "{found:?}");
+        assert!(evidence.ends_with("; most in main at ph.c:10"), "{evidence}");
+    }
+}
