@@ -362,7 +362,7 @@ fn the_profile_shows_fortran_lines() {
     let folder = tree::fresh("fortran-profile");
     let source = programs().join("profile.f");
     let text = std::fs::read_to_string(&source).expect("the source");
-    for options in [&[][..], &["-static"]] {
+    for options in [&[][..], &["-static"], &["-O0"]] {
         let program = build(&source, options);
         let sites = callsites(&program, 2, &folder);
         let rows = sites["callsites"].as_array().expect("rows").clone();

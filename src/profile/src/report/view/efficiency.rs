@@ -56,8 +56,8 @@ fn grid(profile: &Merged, symbols: &dyn Symbols) -> Grid {
     let naps = profile.pes.iter().map(naps_ns(profile)).fold(0, u64::saturating_add);
     if naps > 0 {
         grid.notes.push(format!(
-            "PEs slept for {} between tests, outside of the library: that is waiting, and counts here as their own time. \
-             What is lost is more.",
+            "PEs slept for {} between tests, outside of the library: that is waiting, and counts here as their own \
+             time. What is lost is more.",
             units::time(naps as f64)
         ));
     }
