@@ -54,7 +54,7 @@ fn bare(options: &Options) -> Options {
     }
 }
 
-/// `profiling cost 31.2 ms, 4.1 %: 790.0 ms with it, 758.8 ms without, from start to end of the job`
+/// `profiling cost 31.2 ms, 4.1 %: 790.0 ms with it, 758.8 ms without, from the first ...`
 fn text(with: Duration, without: Duration) -> String {
     let ms = |time: f64| format!("{:.1} ms", 1e3 * time);
     let (with, without) = (with.as_secs_f64(), without.as_secs_f64());
