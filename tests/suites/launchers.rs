@@ -48,6 +48,10 @@ fn add(trials: &mut Vec<Trial>, name: &'static str, launcher: &Arc<Launcher>) {
             Err(reason) => println!("not tested: {name}: two hosts: {reason}"),
         }
     }
+    // `libpmix` has leaks of its own.
+    if launcher.protocol != "PMIx" {
+        add("nothing leaks", nothing_leaks);
+    }
     if launcher.protocol == "PMIx" {
         add("without libpmix", without_libpmix);
     }
@@ -94,6 +98,17 @@ fn every_pe_takes_part(launcher: &Launcher) -> Verdict {
         ensure(outcome.stdout.matches("OK, all").count() == 1, &outcome, "one job")?;
     }
     Ok(())
+}
+
+fn nothing_leaks(launcher: &Launcher) -> Verdict {
+    let source = tree::workspace().join("examples/hello/hello.c");
+    let Ok(hello) = Build::source("hello-leaks", &source).options(["-fsanitize=address"]).try_build() else {
+        return launchers::skip("no address sanitizer");
+    };
+    let outcome = ends_with(launcher.job(3).arg(hello).env("ASAN_OPTIONS", "detect_leaks=1").run(), 0)?;
+    says(&outcome, "OK, all 3 PEs signed")?;
+    let found = outcome.stdout.contains("Sanitizer") || outcome.stderr.contains("Sanitizer");
+    ensure(!found, &outcome, "it reports nothing")
 }
 
 fn what_is_in_charge_is_said(launcher: &Launcher) -> Verdict {

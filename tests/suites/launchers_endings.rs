@@ -31,6 +31,8 @@ fn add(trials: &mut Vec<Trial>, name: &'static str, launcher: &Arc<Launcher>) {
     }
     let (alone, title) = (launcher.clone(), format!("{name}: one PE a host ends: _exit-0"));
     trials.push(Trial::test(title, move || one_pe_a_host_ends(&alone).map_err(Failed::from)));
+    let (unseen, title) = (launcher.clone(), format!("{name}: one PE ends where none sees the others' processes"));
+    trials.push(Trial::test(title, move || one_unseen_pe_ends(&unseen).map_err(Failed::from)));
     let (last, title) = (launcher.clone(), format!("{name}: main ends its thread before the others"));
     trials.push(Trial::test(title, move || main_ends_its_thread(&last).map_err(Failed::from)));
     let (hungry, title) = (launcher.clone(), format!("{name}: killed for want of memory"));
@@ -169,6 +171,25 @@ fn one_pe_a_host_ends(launcher: &Launcher) -> Verdict {
         nobody_is_left(&ending, &what)?;
         Ok((outcome.elapsed, outcome.code()))
     })
+}
+
+/// Each PE has process ids of its own, as in a container.
+fn one_unseen_pe_ends(launcher: &Launcher) -> Verdict {
+    let apart = ["unshare", "--pid", "--fork"];
+    if Job::new(apart[0]).args(&apart[1..]).arg("true").run().code() != 0 {
+        return skip("no namespaces of process ids can be made");
+    }
+    let name = format!("unseen-{:?}-{}-{}", launcher.family, launcher.protocol, launcher.version());
+    let ending = Build::program("endings/ending.c").named(&name).options(["-pthread", "-g"]).build();
+    let run = |arguments: [&str; 3]| launcher.job(3).args(apart).arg(&ending).args(arguments).limit(30).run();
+    let outcome = run(["none", "1", "finalize"]);
+    ensure(outcome.code() == 0, &outcome, "a job without such an end")?;
+    for (how, others) in [("_exit-0", "barrier"), ("_exit-0", "compute"), ("exec", "wait"), ("exit", "sleep")] {
+        let (outcome, what) = (run([how, "1", others]), format!("{how}, {others}"));
+        ensure(outcome.code() > 0, &outcome, &format!("{what}: a failure is expected"))?;
+        nobody_is_left(&ending, &what)?;
+    }
+    Ok(())
 }
 
 /// Starts a program that waits for ever at so many PEs; gives its file.

@@ -62,6 +62,14 @@ impl Failure {
     }
 }
 
+/// How a job went.
+pub struct Outcome {
+    /// Its exit status.
+    pub status: i32,
+    /// From the start of the first PE to the end of the last, without what is done before and after.
+    pub ran: Duration,
+}
+
 /// The options with the hosts that a batch system has given, where they name none themselves; and what was found, for
 /// people.
 fn in_allocation(options: &Options) -> Result<(Options, String), Failure> {
@@ -85,8 +93,11 @@ fn in_allocation(options: &Options) -> Result<(Options, String), Failure> {
     }
 }
 
-/// Runs a job; returns its exit status.
-pub fn run(options: &Options) -> Result<i32, Failure> {
+/// Runs a job.
+///
+/// # Errors
+/// Why there is none.
+pub fn run(options: &Options) -> Result<Outcome, Failure> {
     let (options, _) = &in_allocation(options)?;
     if let Some(wanted) = list::wanted(options).map_err(Failure::usage)? {
         let placements = list::place(&wanted, &Wish::of(options)).map_err(Failure::usage)?;
@@ -104,7 +115,7 @@ pub fn run(options: &Options) -> Result<i32, Failure> {
 }
 
 /// Runs a job whose PEs are started by daemons.
-fn run_through_head(options: &Options, placements: &[Placement]) -> Result<i32, Failure> {
+fn run_through_head(options: &Options, placements: &[Placement]) -> Result<Outcome, Failure> {
     check_placed(options, placements).map_err(Failure::usage)?;
     head::run(options, placements)
 }
@@ -160,7 +171,7 @@ fn locate(options: &Options) -> Result<PathBuf, Failure> {
 }
 
 /// Runs a job that is all on this host.
-fn run_on_this_host(options: &Options) -> Result<i32, Failure> {
+fn run_on_this_host(options: &Options) -> Result<Outcome, Failure> {
     let file = locate(options)?;
     let limit = raise_limit(options.pes, &format!("option -n: {} PEs", options.pes))?;
     let tools = tools::list(options).map_err(|message| Failure { status: 1, message })?;
@@ -218,7 +229,7 @@ fn run_on_this_host(options: &Options) -> Result<i32, Failure> {
         let pes = supervisor.pes.all();
         results::show(&kept, |directory| profile.finish(status, pes, directory));
     }
-    Ok(status)
+    Ok(Outcome { status, ran: supervisor.ran() })
 }
 
 /// The memory in which PEs meet.
@@ -270,6 +281,8 @@ pub fn environment(options: &Options, tools: Option<OsString>) -> Vec<(OsString,
 
 /// Starts every PE of this host. Error: the first that could not be; those before it run.
 pub fn start_all(launch: &Launch, pes: Range<u32>, label: bool, supervisor: &mut Supervisor) -> io::Result<()> {
+    let now = Instant::now();
+    supervisor.ran = Some((now, now));
     for (place, pe) in pes.enumerate() {
         let debugger = launch.plan.debugger.as_ref();
         let has_terminal = debugger.is_some_and(|debugger| debugger.has_terminal(pe));

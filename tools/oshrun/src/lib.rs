@@ -81,8 +81,12 @@ pub fn main() {
             if let Some(columns) = sys::file::columns(2) {
                 pellucid_profile::report::set_width(columns);
             }
-            let run = if options.profile_cost { cost::run } else { job::run };
-            run(&options).unwrap_or_else(say)
+            let status = if options.profile_cost {
+                cost::run(&options)
+            } else {
+                job::run(&options).map(|outcome| outcome.status)
+            };
+            status.unwrap_or_else(say)
         }
         Ok(Request::Calibrate(options)) => {
             let others = std::env::args_os().skip(1).filter(|argument| argument != "--calibrate");

@@ -166,8 +166,8 @@ pub struct Options {
     /// current directory)
     #[arg(long, value_name = "DIR", value_parser = parsed(values::path), help_heading = PROFILE)]
     pub profile_dir: Option<PathBuf>,
-    /// run the job with its profile, then once more without, and print what profiling cost: the difference from start
-    /// to end (level 1 unless --profile says another)
+    /// run the job with its profile, then once more without and with the same input, and print what profiling cost:
+    /// the difference from the first PE's start to the last one's end (level 1 unless --profile says another)
     #[arg(long, help_heading = PROFILE)]
     pub profile_cost: bool,
     /// count page-faults, context-switches, cycles ... around library calls and regions (docs/counters.md; sets

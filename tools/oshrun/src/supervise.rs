@@ -62,6 +62,8 @@ pub struct Supervisor {
     pub debugged: Option<u32>,
     /// The time limit and when it is reached.
     pub timeout: Option<(Duration, Instant)>,
+    /// When the first PE was started, and when the end of one was seen last.
+    pub ran: Option<(Instant, Instant)>,
     /// What the loop finds out.
     pub verdict: Verdict,
     /// Where there are other hosts: what this one has to do with them.
@@ -134,9 +136,15 @@ impl Supervisor {
             relay: None,
             debugged: None,
             timeout: None,
+            ran: None,
             verdict: Verdict::default(),
             remote: None,
         })
+    }
+
+    /// From the start of the first PE to the end of the last.
+    pub fn ran(&self) -> Duration {
+        self.ran.map_or(Duration::ZERO, |(begin, end)| end.saturating_duration_since(begin))
     }
 
     /// Runs until the job has ended; returns its exit status. A job that could not be started as a whole is ended, too.
@@ -278,8 +286,10 @@ impl Supervisor {
             if pid == watchdog.pid() {
                 continue;
             }
-            let now = self.profile.as_ref().map_or(0, Profile::now_ns);
+            // In this order: the time of the profile is not the shorter one.
+            let (seen, now) = (Instant::now(), self.profile.as_ref().map_or(0, Profile::now_ns));
             if let Some(pe) = self.pes.note_end(pid, ended, now, watchdog) {
+                self.ran.iter_mut().for_each(|(_, end)| *end = seen);
                 self.output.drain(self.pes.place(pe));
                 self.decide_exit(pe, ended);
             }

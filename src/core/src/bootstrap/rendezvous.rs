@@ -9,7 +9,7 @@ use crate::os::crash::Crashed;
 use crate::os::{machine, mmap, socket};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, IntoRawFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixListener;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -204,8 +204,8 @@ fn hand_out(wireup: &dyn Member, listener: &UnixListener, shared: &Shared) -> Re
         let place = awaited.iter().position(|awaited| *awaited == pe);
         if let Some(place) = place.filter(|_| magic == HELLO && npes == wireup.npes()) {
             awaited.remove(place);
-            // Held for the life of this process.
-            std::mem::forget(connection);
+            // Held for the life of this process: the descriptors alone, or detectors of leaks report the list.
+            connection.into_iter().for_each(|fd| _ = fd.into_raw_fd());
             let mut given = descriptors.clone();
             if pe == wireup.local().start + 1 {
                 given.extend(wireup.shared_connection());

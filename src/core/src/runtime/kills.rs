@@ -2,7 +2,7 @@
 //! wait for the end of a process. The kernel tells of it a moment before it closes connections ([`crate::os::alive`]).
 
 use super::death::{self, Words};
-use super::exit;
+use super::{Process, exit};
 use crate::bootstrap::job::{ExitKind, ExitRequest, PeState};
 use crate::os::oom::Kills;
 use crate::os::other::{Ended, Other};
@@ -12,11 +12,15 @@ use std::time::Duration;
 /// Where a PE is not there yet: how often it is looked for.
 const ASK: Duration = Duration::from_millis(250);
 
-/// Has a thread wait for the end of the PE behind this one on its host, for good.
+/// The PE behind this one on its host, whose lock this one waits for; `None`: it is alone.
+pub(super) fn next(process: &Process) -> Option<u32> {
+    let (pes, me) = (process.job.pes(), process.pe);
+    Some(if me + 1 < pes.end { me + 1 } else { pes.start }).filter(|next| *next != me)
+}
+
+/// Has a thread wait for the end of that PE, for good.
 pub(super) fn install(words: &'static Words) {
-    let (pes, me) = (words.process.job.pes(), words.process.pe);
-    let next = if me + 1 < pes.end { me + 1 } else { pes.start };
-    if next != me {
+    if let Some(next) = next(words.process) {
         let _ = thread::spawn(c"pellucid-kills", move || wait(words, next));
     }
 }
@@ -25,7 +29,7 @@ fn wait(words: &Words, pe: u32) {
     let job = &words.process.job;
     let slot = job.pe(pe);
     while !slot.alive().is_held(ASK) {}
-    // In a container of its own, it is another process that has this number here.
+    // In a container of its own, it is another process that has this number here: the thread that watches waits.
     if !slot.is_visible() {
         return;
     }

@@ -19,7 +19,8 @@ use crate::os::poll::{self, Interest};
 use crate::os::wakeup::Wakeup;
 use crate::os::{interrupt, mmap, process, socket, thread};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Where something has to be asked for: how often.
@@ -64,9 +65,41 @@ static DOOR: OnceLock<Door> = OnceLock::new();
 /// A PE next to this one.
 struct Mate {
     pe: u32,
-    /// Its process, once it is known.
-    other: Option<Other>,
-    kills: Option<Kills>,
+    sight: Sight,
+}
+
+/// What tells of the end of a PE.
+enum Sight {
+    /// Nothing: it has not joined the job.
+    Coming,
+    Process(Other, Option<Kills>),
+    /// Its lock, since it is in a container of its own, where this PE does not see processes. Set by the thread that
+    /// waits.
+    Lock(Arc<AtomicBool>),
+}
+
+impl Sight {
+    fn process(&self) -> Option<&Other> {
+        if let Sight::Process(other, _) = self { Some(other) } else { None }
+    }
+
+    /// Whether it has to be asked.
+    fn is_blind(&self) -> bool {
+        match self {
+            Sight::Coming => true,
+            Sight::Process(other, _) => other.fd().is_none(),
+            Sight::Lock(_) => false,
+        }
+    }
+
+    /// How the PE has ended, and what is known of kills for want of memory; `None`: it runs, or is not there yet.
+    fn ended(&self) -> Option<(Ended, Option<String>)> {
+        match self {
+            Sight::Coming => None,
+            Sight::Process(other, kills) => Some((other.ended()?, kills.as_ref().and_then(Kills::since))),
+            Sight::Lock(is_gone) => is_gone.load(Ordering::Acquire).then_some((Ended::Unknown, None)),
+        }
+    }
 }
 
 /// What is gone with the launcher.
@@ -115,15 +148,13 @@ pub(super) fn start(process: &'static Process, launched: bool, segment: Option<&
         interrupted: None,
         ending: None,
     };
-    let told_early = wireup.kills_at_once();
     let _ = thread::spawn(c"pellucid-ends", move || {
-        if told_early {
-            process.job.pe(process.pe).alive().hold();
-        }
+        // Also for those who do not see this process.
+        process.job.pe(process.pe).alive().hold();
         monitor.run()
     });
     interrupt::install(door.wakeup.fd());
-    if told_early {
+    if wireup.kills_at_once() {
         kills::install(&door.words);
     }
 }
@@ -164,7 +195,22 @@ fn mates(process: &Process) -> Vec<Mate> {
     let mut sides = vec![(place + 1) % count, (place + count - 1) % count];
     sides.dedup();
     let others = sides.into_iter().filter(|side| *side != place);
-    others.map(|side| Mate { pe: first + side, other: None, kills: None }).collect()
+    others.map(|side| Mate { pe: first + side, sight: Sight::Coming }).collect()
+}
+
+/// Has a thread wait for the end of a PE whose process this one does not see.
+fn outlive(process: &'static Process, pe: u32, door: &'static Door) -> Sight {
+    let is_gone = Arc::new(AtomicBool::new(false));
+    let told = is_gone.clone();
+    let _ = thread::spawn(c"pellucid-outlive", move || {
+        let alive = process.job.pe(pe).alive();
+        while !alive.is_held(ASK) {}
+        if alive.outlive() {
+            told.store(true, Ordering::Release);
+            door.wakeup.signal();
+        }
+    });
+    Sight::Lock(is_gone)
 }
 
 impl Monitor {
@@ -185,7 +231,7 @@ impl Monitor {
 
     fn fds(&self) -> Vec<(RawFd, Interest)> {
         let mut fds = vec![(self.door.wakeup.fd(), Interest::Input)];
-        let processes = self.mates.iter().filter_map(|mate| mate.other.as_ref()?.fd());
+        let processes = self.mates.iter().filter_map(|mate| mate.sight.process()?.fd());
         fds.extend(processes.map(|fd| (fd, Interest::Input)));
         match &self.server {
             Some(Server::Connection(fd)) => fds.push((fd.as_raw_fd(), Interest::Hangup)),
@@ -198,10 +244,9 @@ impl Monitor {
 
     /// How long to sleep; `None`: until something happens.
     fn patience(&self) -> Option<Duration> {
-        let blind = |other: &Other| other.fd().is_none();
-        let parent = matches!(&self.server, Some(Server::Parent(other)) if blind(other));
+        let parent = matches!(&self.server, Some(Server::Parent(other)) if other.fd().is_none());
         let asks = parent
-            || self.mates.iter().any(|mate| mate.other.as_ref().is_none_or(blind))
+            || self.mates.iter().any(|mate| mate.sight.is_blind())
             || self.ring.as_ref().is_some_and(HostRing::is_waiting)
             || self.gone.is_some()
             || self.interrupted.is_some()
@@ -211,18 +256,23 @@ impl Monitor {
 
     /// Processes are known once they have joined the job.
     fn find_mates(&mut self) {
-        let job = &self.process.job;
+        let (process, door) = (self.process, self.door);
+        let next = kills::next(process);
         self.mates.retain_mut(|mate| {
-            let slot = job.pe(mate.pe);
-            if mate.other.is_none() && slot.is_placed() {
-                if !slot.is_visible() {
-                    // In a container of its own.
-                    return false;
-                }
-                mate.other = Some(Other::new(slot.pid()));
-                mate.kills = Kills::of(slot.pid());
+            let slot = process.job.pe(mate.pe);
+            if !matches!(mate.sight, Sight::Coming) || !slot.is_placed() {
+                return true;
             }
-            true
+            if slot.is_visible() {
+                mate.sight = Sight::Process(Other::new(slot.pid()), Kills::of(slot.pid()));
+                return true;
+            }
+            // Its lock is for one who waits: the PE before it.
+            let is_next = Some(mate.pe) == next;
+            if is_next {
+                mate.sight = outlive(process, mate.pe, door);
+            }
+            is_next
         });
     }
 
@@ -295,8 +345,8 @@ impl Monitor {
     fn look_at_mates(&mut self) {
         let mut dead = Vec::new();
         self.mates.retain(|mate| {
-            let Some(ended) = mate.other.as_ref().and_then(Other::ended) else { return true };
-            dead.push((mate.pe, ended, mate.kills.as_ref().and_then(Kills::since)));
+            let Some((ended, memory)) = mate.sight.ended() else { return true };
+            dead.push((mate.pe, ended, memory));
             false
         });
         for (pe, seen, memory) in dead {

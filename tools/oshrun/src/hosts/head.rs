@@ -17,7 +17,7 @@ use super::listeners::Listeners;
 use super::message::ToDaemon;
 use crate::ending::Ending;
 use crate::input::{self, RELAY, Relay, TERMINAL};
-use crate::job::Failure;
+use crate::job::{Failure, Outcome};
 use crate::options::Options;
 use crate::output::{Output, StreamFailure as Stream};
 use crate::pes::Pes;
@@ -145,8 +145,11 @@ struct Head<'a> {
     survival: Survival,
 }
 
-/// Runs a job on these hosts; returns its exit status.
-pub fn run(options: &Options, placements: &[Placement]) -> Result<i32, Failure> {
+/// Runs a job on these hosts.
+///
+/// # Errors
+/// Why there is none.
+pub fn run(options: &Options, placements: &[Placement]) -> Result<Outcome, Failure> {
     start::check_directory(options)?;
     let (mut head, mut watchdog) = Head::start(options, placements)?;
     let waited = |error: io::Error| Failure::needs("wait for the hosts", error);
@@ -158,7 +161,8 @@ pub fn run(options: &Options, placements: &[Placement]) -> Result<i32, Failure> 
     watchdog.stop();
     head.report_losses();
     head.flush().map_err(waited)?;
-    Ok(head.conclude())
+    let ran = head.closing.ran.map(|(begin, end)| end.duration_since(begin)).unwrap_or_default();
+    Ok(Outcome { status: head.conclude(), ran })
 }
 
 impl Head<'_> {

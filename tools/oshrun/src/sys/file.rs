@@ -30,6 +30,12 @@ pub fn inherit(fd: RawFd) {
     unsafe { libc::fcntl(fd, libc::F_SETFD, 0) };
 }
 
+/// Has a descriptor refer to what another one does, for programs that this process becomes, too.
+pub fn replace(fd: RawFd, by: &impl AsRawFd) -> io::Result<()> {
+    // SAFETY: no pointers; who has the descriptor goes on having one.
+    if unsafe { libc::dup2(by.as_raw_fd(), fd) } < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
 /// A counter to wake an epoll with.
 pub fn eventfd() -> io::Result<OwnedFd> {
     // SAFETY: no pointers; the descriptor returned is new and ours.

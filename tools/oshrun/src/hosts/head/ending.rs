@@ -51,6 +51,8 @@ pub(super) struct Closing {
     signalled: bool,
     /// That a part of the trace is missing was said.
     pub trace_problem: bool,
+    /// When PEs were started, and when a host said last that its PEs have ended.
+    pub ran: Option<(Instant, Instant)>,
 }
 
 impl Head<'_> {

@@ -146,6 +146,7 @@ impl Head<'_> {
             ToHead::Ended {} => {
                 if self.hosts[number].phase == Phase::Running {
                     self.hosts[number].phase = Phase::Ended;
+                    self.closing.ran.iter_mut().for_each(|(_, end)| *end = Instant::now());
                     self.measure(number);
                 }
             }

@@ -218,6 +218,8 @@ impl<'a> Head<'a> {
         strangers.into_iter().for_each(|token| self.drop_link(token));
         let runs = talk::runs(self.hosts.iter().map(|host| host.place.pes.len() as u32));
         let npes = self.hosts.last().map_or(0, |host| host.place.pes.end);
+        let now = Instant::now();
+        self.closing.ran = Some((now, now));
         for number in 0..self.hosts.len() {
             let host = &self.hosts[number];
             // The begin of the job on the host's own counter.
