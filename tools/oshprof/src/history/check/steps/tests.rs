@@ -205,3 +205,20 @@ fn another_program_in_a_suite_is_told() {
     let (one, other) = ("m1 runs heat, m2 runs isx", "m2 runs isx, m3 runs heat");
     assert_eq!(suite.check().notes, [one, other].map(|two| format!("in `nightly`: two programs: {two}")));
 }
+
+/// Puts that vary in every commit.
+#[test]
+fn a_count_that_was_never_stable_is_told_where_it_lies_far_apart() {
+    let mut suite = Suite::new("never-stable");
+    let mut add = |commit: &str, runs: [u64; 5]| {
+        let runs = runs.map(|calls| [("shmem_long_put", "deal", calls)]);
+        suite.add("vary", commit, 2, &runs.each_ref().map(|run| &run[..]));
+        suite.told()
+    };
+    assert_eq!(add("c1", [200, 202, 201, 204, 203]), [""; 0]);
+    assert_eq!(add("c2", [203, 205, 201, 204, 203]), [""; 0]);
+    assert_eq!(add("c3", [4200, 4202, 4201, 4204, 4203]), ["! regression since c3 (before: c2)"]);
+    assert_eq!(add("c4", [4203, 4201, 4200, 4204, 4202]), ["! regression since c3 (before: c2)"]);
+    let back = ["regression from c3 to c5 (before: c2)"];
+    assert_eq!(add("c5", [202, 200, 201, 203, 204]), back);
+}
