@@ -17,7 +17,7 @@ pub const CLOSE: u64 = 4;
 pub const SHARE: u64 = 20;
 /// The same where PEs have other counts in one run than in another, though all together agree: whatever buffers, rounds
 /// or tries the shares of the work make of it varies with them.
-const DEALT_SHARE: u64 = 4;
+pub const DEALT_SHARE: u64 = 4;
 /// Bytes of a word that is asked for.
 const WORD: u64 = 8;
 
@@ -79,20 +79,6 @@ impl Sample {
         let each = (a.bytes / a.calls.max(1)).max(b.bytes / b.calls.max(1));
         let close = |a: u64, b: u64, few: u64| a.abs_diff(b) <= few.max(a.max(b) / share);
         close(a.calls, b.calls, few) && close(a.bytes, b.bytes, few.saturating_mul(each))
-    }
-
-    /// Whether a count is further from all that was seen than what was seen lies apart, and than chance may put it.
-    pub fn is_distinct(&self, seen: &Range, now: &Range) -> bool {
-        let few = CLOSE * u64::from(self.pes.max(1));
-        let most = |range: &Range| range.max.bytes / range.max.calls.max(1);
-        let each = most(seen).max(most(now));
-        let far = |of: fn(&Amount) -> u64, few: u64| {
-            let [seen, now] = [seen, now].map(|range| (of(&range.min), of(&range.max)));
-            let apart = now.0.saturating_sub(seen.1).max(seen.0.saturating_sub(now.1));
-            let widest = (seen.1 - seen.0).max(now.1 - now.0);
-            apart > few.max(widest).max(seen.1.max(now.1) / SHARE)
-        };
-        far(|amount| amount.calls, few) || far(|amount| amount.bytes, few.saturating_mul(each))
     }
 }
 

@@ -92,10 +92,27 @@ impl Change {
         (each(&self.base), each(&self.new))
     }
 
-    /// Calls and bytes that were added.
+    /// Calls and bytes that were added; none of what may be as many as before.
     pub fn delta(&self) -> (i64, i64) {
+        let (least, most) = self.bounds();
         let less = |a: u64, b: u64| a.wrapping_sub(b) as i64;
-        (less(self.new.max.calls, self.base.max.calls), less(self.new.max.bytes, self.base.max.bytes))
+        let known = |least: i64, most: i64, added| if least <= 0 && most >= 0 { 0 } else { added };
+        (
+            known(least.0, most.0, less(self.new.max.calls, self.base.max.calls)),
+            known(least.1, most.1, less(self.new.max.bytes, self.base.max.bytes)),
+        )
+    }
+
+    /// The least and the most calls and bytes that were added, by what the runs of each side have.
+    pub fn bounds(&self) -> ((i64, i64), (i64, i64)) {
+        let less =
+            |a: &Amount, b: &Amount| (a.calls.wrapping_sub(b.calls) as i64, a.bytes.wrapping_sub(b.bytes) as i64);
+        (less(&self.new.min, &self.base.max), less(&self.new.max, &self.base.min))
+    }
+
+    /// Whether runs of each side agree in it.
+    pub fn is_stable(&self) -> bool {
+        self.base.is_stable() && self.new.is_stable()
     }
 }
 
@@ -115,9 +132,9 @@ pub struct Moved {
 /// The differences.
 #[derive(Clone, Debug, Default)]
 pub struct Counts {
-    /// What is the same in all runs of each side and differs between them.
+    /// What is the same in all runs of each side and differs between them, and what varies but lies far apart.
     pub changed: Vec<Change>,
-    /// What differs between runs of one side, or may, and whose ranges do not meet.
+    /// What differs between runs of one side, or may, and whose ranges do not meet, but are near each other.
     pub varying: Vec<Change>,
     /// What is called from elsewhere, as often as before.
     pub moved: Vec<Moved>,
@@ -133,7 +150,7 @@ pub fn compare(base: &Side, new: &Side) -> Counts {
     let (mut different, sample) = (Vec::new(), Sample::of(base, new));
     for (old, now) in paired(base, new) {
         counts.compared += 1;
-        let change = change(base, old, now);
+        let change = change(old, now);
         let known = |site: Option<&Site>, side: &Side, range: &Range| {
             site.is_none_or(|site| side.is_stable(&site.key.op, range))
         };
@@ -142,6 +159,9 @@ pub fn compare(base: &Side, new: &Side) -> Counts {
             && !sample.is_chance(&change.op, &change.base, &change.new, change.is_dealt);
         match stable {
             true if change.base != change.new => different.push(change),
+            false if sample.has_changed(&change.op, &change.base, &change.new, change.is_dealt) => {
+                different.push(change)
+            }
             false if !change.base.overlaps(&change.new) => counts.varying.push(change),
             _ => {}
         }
@@ -180,8 +200,8 @@ pub fn paired<'s>(base: &'s Side, new: &'s Side) -> Vec<(Option<&'s Site>, Optio
     pairs
 }
 
-fn change(base: &Side, old: Option<&Site>, now: Option<&Site>) -> Change {
-    let site = now.or(old).unwrap_or(&base.sites[0]);
+fn change(old: Option<&Site>, now: Option<&Site>) -> Change {
+    let Some(site) = now.or(old) else { return Change::default() };
     let place = &site.key.place;
     Change {
         op: site.key.op.clone(),
@@ -209,10 +229,14 @@ fn outside_sites(base: &Side, new: &Side, changed: &[Change], varying: &[Change]
         ..Change::default()
     };
     // Who does what is dealt out has no other partners by what the program is.
-    let is_dealt = |op: &str| Sample::of(base, new).are_few() && (base.is_dealt(op) || new.is_dealt(op));
+    let sample = Sample::of(base, new);
+    let is_dealt = |op: &str| sample.are_few() && (base.is_dealt(op) || new.is_dealt(op));
+    let differ = |op: &str, old: &Range, now: &Range| {
+        base.is_stable(op, old) && new.is_stable(op, now) || sample.has_changed(op, old, now, false)
+    };
     let mut rows = Vec::new();
     for (key, old, now) in both(&base.sizes, &new.sizes) {
-        if is_told(&key.0) || is_dealt(&key.0) || !base.is_stable(&key.0, &old) || !new.is_stable(&key.0, &now) {
+        if is_told(&key.0) || is_dealt(&key.0) || !differ(&key.0, &old, &now) {
             continue;
         }
         let (low, high) = pellucid_profile::size::size_bounds(usize::from(key.2));
@@ -220,7 +244,7 @@ fn outside_sites(base: &Side, new: &Side, changed: &[Change], varying: &[Change]
         rows.push(row(&key.0, format!("{low} to {high} bytes, to {distance}"), old, now));
     }
     for (op, old, now) in both(&base.errors, &new.errors) {
-        if old.is_stable() && now.is_stable() {
+        if old.is_stable() && now.is_stable() || differ(&op, &old, &now) {
             rows.push(row(&op, "calls that failed".to_owned(), old, now));
         }
     }

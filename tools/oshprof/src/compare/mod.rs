@@ -6,6 +6,7 @@
 //! | `same` | whether runs are runs of one program |
 //! | `place` | names of call sites that survive edits of the source |
 //! | `asking` | which counts depend on time |
+//! | `distinct` | which of those that vary changed all the same |
 //! | `side` | several runs of one program: what is the same in all of them, and what varies |
 //! | `sampled` | routines of which samples have call sites: compared in all |
 //! | `align` | which call sites of the two programs correspond |
@@ -24,6 +25,7 @@ pub mod asking;
 pub mod carry;
 pub mod cause;
 pub mod counts;
+mod distinct;
 mod library;
 pub mod metric;
 pub mod place;

@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 use pellucid_cli::{Words, text};
 
 use super::accept::{self, Accept};
+use super::asking::ENOUGH;
 use super::cause::{self, Causes};
 use super::counts::{self, Change, Counts, Effect};
 use super::metric::{self, Metric};
@@ -287,7 +288,7 @@ pub fn exact(found: &mut Comparison, base: &mut Side, new: &mut Side, rules: &Ru
     found.counts = counts::compare(base, new);
     let ended = accept::apply(&rules.accepts, &mut found.counts, &accept::today());
     found.notes.extend(ended);
-    found.notes.extend(by_chance(&found.counts));
+    found.notes.extend(by_chance(&found.counts, base.runs.min(new.runs)));
     if !found.counts.certain && base.runs + new.runs > 0 {
         found
             .notes
@@ -295,24 +296,24 @@ pub fn exact(found: &mut Comparison, base: &mut Side, new: &mut Side, rules: &Ru
     }
 }
 
-/// What may differ by chance, and what would tell.
-fn by_chance(counts: &Counts) -> impl Iterator<Item = String> {
-    let of = |is_dealt: bool| {
-        let agree = |change: &&Change| change.base.is_stable() && change.new.is_stable();
-        let rows = counts.varying.iter().filter(agree).filter(|change| change.is_dealt == is_dealt);
+/// What may differ by chance, and what would tell, of sides of so many runs at least.
+fn by_chance(counts: &Counts, runs: usize) -> impl Iterator<Item = String> {
+    let of = |is_wanted: &dyn Fn(&Change) -> bool| {
+        let rows = counts.varying.iter().filter(|change| is_wanted(change));
         let ops: BTreeSet<&str> = rows.map(|change| change.op.as_str()).collect();
-        ops.into_iter().collect::<Vec<_>>().join(", ")
+        (!ops.is_empty()).then(|| ops.into_iter().collect::<Vec<_>>().join(", "))
     };
-    let (asked, dealt) = (of(false), of(true));
-    let asked = (!asked.is_empty())
-        .then(|| format!("{asked} may be called more or less often by chance: give five runs of each side"));
-    let dealt = (!dealt.is_empty()).then(|| {
+    let asked = of(&|change| change.is_stable() && !change.is_dealt)
+        .map(|ops| format!("{ops} may be called more or less often by chance: give five runs of each side"));
+    let dealt = of(&|change| change.is_stable() && change.is_dealt).map(|ops| {
         format!(
-            "calls of {dealt} by single PEs vary from run to run, and those of all PEs together may by chance: give \
-             five runs of each side"
+            "calls of {ops} by single PEs vary from run to run, and those of all PEs together may by chance: give five \
+             runs of each side"
         )
     });
-    asked.into_iter().chain(dealt)
+    let varying = of(&|change| !change.is_stable() && (2..ENOUGH).contains(&runs))
+        .map(|ops| format!("calls of {ops} vary from run to run: give five runs of each side"));
+    asked.into_iter().chain(dealt).chain(varying)
 }
 
 fn lcm(a: u32, b: u32) -> u32 {

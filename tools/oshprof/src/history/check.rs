@@ -48,8 +48,10 @@ pub struct Finding {
     pub is_suspected: bool,
     /// Changed counts.
     pub changes: Vec<Change>,
-    /// Parts of the counts that changed, where the counts themselves are gone.
+    /// Parts of the counts that changed, where the counts themselves cannot be read: nobody knows whether it got worse.
     pub groups: Vec<String>,
+    /// Why they cannot be.
+    pub unread: Option<String>,
     /// Other series that changed with this one.
     pub also: Vec<String>,
     /// Changed times: name, effect as a logarithm.
@@ -60,6 +62,11 @@ impl Finding {
     /// Whether it is a regression that still stands.
     pub fn fails(&self) -> bool {
         self.is_worse && !self.is_suspected && self.until.is_none()
+    }
+
+    /// Whether nobody knows if it is one.
+    pub fn is_unknown(&self) -> bool {
+        !self.groups.is_empty()
     }
 
     /// Makes it one of another series, too, or of other jobs of its own.
@@ -87,10 +94,8 @@ impl Finding {
             self.times.iter().map(|(name, effect)| format!("{name} {}", percent(*effect))).collect();
         parts.extend(self.changes.iter().map(|c| format!("{} at {}: {}", c.op, place(c), amounts(c))));
         if !self.groups.is_empty() {
-            parts.push(format!(
-                "counts of {} (their tables are gone from the store, or are others)",
-                self.groups.join(", ")
-            ));
+            let why = self.unread.as_deref().unwrap_or("their tables cannot be read");
+            parts.push(format!("counts of {} ({why})", self.groups.join(", ")));
         }
         let (commit, before) = (short(&self.commit), short(&self.before));
         let when = match &self.until {

@@ -209,9 +209,13 @@ fn list(entries: &[store::Entry], json: bool) -> Result<ExitCode, String> {
     Ok(print(&out))
 }
 
-/// A commit as people name it.
+/// Digits of a whole hash, at least: SHA-1 has 40. What is shorter somebody has cut already.
+const SHORTEST_HASH: usize = 40;
+
+/// A commit as people name it: hashes are cut, other names are told by their ends, too.
 pub fn short(commit: &str) -> &str {
-    commit.char_indices().nth(12).map_or(commit, |(at, _)| &commit[..at])
+    let is_hash = commit.len() >= SHORTEST_HASH && commit.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if is_hash { &commit[..12] } else { commit }
 }
 
 /// A branch behind the name of a suite; nothing where it is not known.
@@ -221,8 +225,14 @@ pub fn of_branch(branch: &str) -> String {
 
 fn check_all(store: &Store, entries: &[store::Entry], last: usize, json: bool) -> Result<ExitCode, String> {
     let check::Checked { findings, notes } = check::all(store, entries)?;
-    let fails = findings.iter().any(|finding| finding.fails() && finding.age < last);
-    let verdict = if fails { "regression" } else { "ok" };
+    let is_new = |finding: &&check::Finding| finding.age < last;
+    let fails = findings.iter().filter(is_new).any(check::Finding::fails);
+    let unknown = findings.iter().filter(is_new).find(|finding| finding.is_unknown());
+    let (verdict, status) = match unknown {
+        _ if fails => ("regression", REGRESSION),
+        Some(_) => ("unknown", FAILED),
+        None => ("ok", 0),
+    };
     let text = if json {
         let list: Vec<_> = findings.iter().map(check::Finding::to_json).collect();
         let all = serde_json::json!({ "schema_version": 1, "verdict": verdict, "findings": list, "notes": notes });
@@ -235,5 +245,8 @@ fn check_all(store: &Store, entries: &[store::Entry], last: usize, json: bool) -
         out
     };
     let printed = print(&text);
-    Ok(if fails && printed == ExitCode::SUCCESS { ExitCode::from(REGRESSION) } else { printed })
+    if let Some(why) = unknown.and_then(|finding| finding.unread.as_ref()) {
+        pellucid_profile::say!("oshprof: {why}");
+    }
+    Ok(if printed == ExitCode::SUCCESS { ExitCode::from(status) } else { printed })
 }

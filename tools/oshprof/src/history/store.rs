@@ -1,7 +1,7 @@
 //! The files of a history.
 //!
 //! ```text
-//! STORE/SUITE.jsonl         a line a run, only ever added to; git merges two versions by taking the lines of both
+//! STORE/SUITE-HASH.jsonl    a line a run, only ever added to; git merges two versions by taking the lines of both
 //! STORE/counts/HASH.json    the exact counts of runs, by the hash of the file: most commits do not change them
 //! STORE/.gitattributes      tells git so
 //! ```
@@ -125,10 +125,14 @@ impl Store {
             },
             metrics: names.into_iter().map(|name| (name.clone(), of(name))).collect(),
         };
-        if self.entries(&entry.suite)?.iter().any(|known| known.id == entry.id) {
+        let known = self.entries(&entry.suite)?.into_iter().find(|known| known.id == entry.id);
+        // The counts of what is there may be gone, or damaged.
+        if known.as_ref().is_none_or(|known| known.counts == entry.counts) {
+            self.write_counts(&entry.counts, &counts)?;
+        }
+        if known.is_some() {
             return Ok((entry.suite, false));
         }
-        self.write_counts(&entry.counts, &counts)?;
         self.append(&entry)?;
         Ok((entry.suite, true))
     }

@@ -81,6 +81,11 @@ pub fn headline(found: &Comparison) -> String {
             parts.push("more of the communication that varies from run to run".to_owned());
         }
         (0, 0, 0) if accepted > 0 => parts.push(format!("communication changed in {}, as accepted", places(accepted))),
+        (0, 0, 0) if !found.counts.varying.is_empty() => {
+            let varies = found.counts.varying.iter().any(|change| !change.is_stable());
+            let varies = if varies { "varies" } else { "may vary" };
+            parts.push(format!("communication differs only where it {varies} from run to run"));
+        }
         (0, 0, 0) if found.counts.compared > 0 => parts.push("communication is the same".to_owned()),
         (0, 0, 0) => {}
         (0, 0, n) => parts.push(format!("communication changed in {}, no more of it in all", places(n))),

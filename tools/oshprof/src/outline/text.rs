@@ -74,7 +74,7 @@ fn communication(out: &mut String, found: &Comparison) {
 
 /// Whether runs of a side were seen to differ, or only few were seen.
 fn varies(change: &Change) -> &'static str {
-    if change.base.is_stable() && change.new.is_stable() { "may vary" } else { "varies" }
+    if change.is_stable() { "may vary" } else { "varies" }
 }
 
 fn line(change: &Change) -> String {

@@ -17,15 +17,38 @@ fn kind(op: &str) -> Option<u8> {
     }
 }
 
+/// Calls and bytes that were added, at least and at most: of what varies from run to run nobody knows them.
+#[derive(Clone, Copy, Default)]
+struct Added {
+    least: (i64, i64),
+    most: (i64, i64),
+}
+
+impl Added {
+    fn add(&mut self, change: &Change) {
+        let (least, most) = change.bounds();
+        self.least = (self.least.0 + least.0, self.least.1 + least.1);
+        self.most = (self.most.0 + most.0, self.most.1 + most.1);
+    }
+
+    /// More calls or more bytes for sure.
+    fn is_more(&self) -> bool {
+        self.least.0 > 0 || self.least.1 > 0
+    }
+
+    /// Fewer calls or fewer bytes for sure.
+    fn is_less(&self) -> bool {
+        self.most.0 < 0 || self.most.1 < 0
+    }
+}
+
 /// By kind of routine: more calls or more bytes in all are worse, whichever routine of the kind they are of.
 pub fn set_effects(changed: &mut [Change]) {
-    let mut sums: BTreeMap<u8, (i64, i64)> = BTreeMap::new();
+    let mut sums: BTreeMap<u8, Added> = BTreeMap::new();
     let is_counted = |change: &&mut Change| change.detail.is_none() && change.accepted.is_none();
     for change in changed.iter_mut().filter(is_counted) {
-        let (calls, bytes) = change.delta();
         if let Some(kind) = kind(&change.op) {
-            let sum = sums.entry(kind).or_default();
-            *sum = (sum.0 + calls, sum.1 + bytes);
+            sums.entry(kind).or_default().add(change);
         }
     }
     for change in changed.iter_mut() {
@@ -41,12 +64,12 @@ pub fn set_effects(changed: &mut [Change]) {
             Some(_) if change.detail.is_some() => Effect::Same,
             // What went the other way has been replaced by what did not.
             Some(kind) => {
-                let (is_more, is_less) =
-                    (|(calls, bytes)| calls > 0 || bytes > 0, |(calls, bytes)| calls < 0 || bytes < 0);
-                let sum: (i64, i64) = sums.get(&kind).copied().unwrap_or_default();
-                match change.delta() {
-                    own if is_more(sum) && is_more(own) => Effect::Worse,
-                    own if sum != (0, 0) && !is_more(sum) && is_less(own) => Effect::Better,
+                let sum = sums.get(&kind).copied().unwrap_or_default();
+                let mut own = Added::default();
+                own.add(change);
+                match own {
+                    own if sum.is_more() && own.is_more() => Effect::Worse,
+                    own if sum.is_less() && !sum.is_more() && own.is_less() => Effect::Better,
                     _ => Effect::Same,
                 }
             }

@@ -1,6 +1,6 @@
 //! Calls that are made from elsewhere, as often as before.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Change, Moved};
 use crate::compare::Range;
@@ -11,7 +11,7 @@ pub fn take(different: &mut Vec<Change>, moved: &mut Vec<Moved>) {
     let mut at = 0;
     while at < different.len() {
         let gone = &different[at];
-        let is_same = |to: &Change| to.op == gone.op && to.base == none && to.new == gone.base;
+        let is_same = |to: &Change| to.op == gone.op && to.base == none && to.new.overlaps(&gone.base);
         let same_region = different.iter().position(|to| is_same(to) && to.region == gone.region);
         let found = same_region.or_else(|| different.iter().position(is_same));
         match found.filter(|_| gone.new == none && gone.base != none) {
@@ -32,7 +32,8 @@ pub fn take(different: &mut Vec<Change>, moved: &mut Vec<Moved>) {
 /// that gained, one after the other, so that all rows together have as many calls as moved.
 fn shifts(different: &mut Vec<Change>, moved: &mut Vec<Moved>) {
     let mut sums: BTreeMap<&str, (i64, i64)> = BTreeMap::new();
-    for change in different.iter() {
+    let varying: BTreeSet<&str> = different.iter().filter(|c| !c.is_stable()).map(|c| c.op.as_str()).collect();
+    for change in different.iter().filter(|change| !varying.contains(change.op.as_str())) {
         let (calls, bytes) = change.delta();
         let sum = sums.entry(&change.op).or_default();
         *sum = (sum.0 + calls, sum.1 + bytes);

@@ -23,12 +23,17 @@ pub fn take(base: &Side, new: &Side, different: &mut Vec<Change>, varying: &mut 
         let told = || different.iter().chain(varying.iter()).filter(|change| change.op == row.op);
         let is_stable = base.is_stable(&row.op, &old) && new.is_stable(&row.op, &now);
         if !is_stable || sample.is_chance(&row.op, &old, &now, is_dealt) {
-            if told().next().is_none() && !old.overlaps(&now) {
+            let has_changed = sample.has_changed(&row.op, &old, &now, is_dealt);
+            let is_more = |change: &Change| change.delta() > (0, 0);
+            let is_told = different.iter().any(|change| change.op == row.op && is_more(change) == is_more(&row));
+            if has_changed && !is_told {
+                rows.push(row);
+            } else if told().next().is_none() && !old.overlaps(&now) {
                 loose.push(row);
             }
             continue;
         }
-        let exact = told().filter(|change| change.base.is_stable() && change.new.is_stable());
+        let exact = told().filter(|change| change.is_stable());
         let sum = exact.map(Change::delta).fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
         if sum != row.delta() {
             rows.push(row);

@@ -262,14 +262,17 @@ impl Walk<'_> {
             self.before.again(commit);
             return Ok(());
         }
-        let (mut changes, mut groups) = (Vec::new(), Vec::new());
+        let (mut changes, mut groups, mut unread) = (Vec::new(), Vec::new(), None);
         let side = commit.side(store);
         match (&self.before.side, &side) {
             (Ok(old), Ok(now)) => changes = counts::compare(old, now).changed,
-            (Err(why), _) | (_, Err(why)) => groups = self.before.other_groups(commit).ok_or(why)?,
+            (Err(why), _) | (_, Err(why)) => {
+                groups = self.before.other_groups(commit).ok_or(why)?;
+                unread = Some(why.clone());
+            }
         }
         let near = side.as_ref().map_or_else(|_| BTreeSet::new(), |now| self.before.near(now, &changes));
-        let mut finding = self.finding(commit, changes, groups);
+        let mut finding = Finding { groups, unread, ..self.finding(commit, changes) };
         let ops = |changes: &[Change]| changes.iter().map(|change| change.op.clone()).collect::<BTreeSet<_>>();
         let told = ops(&finding.changes);
         let sure = &told - &near;
@@ -304,7 +307,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn finding(&self, commit: &Commit<'_>, changes: Vec<Change>, groups: Vec<String>) -> Finding {
+    fn finding(&self, commit: &Commit<'_>, changes: Vec<Change>) -> Finding {
         let entry = commit.entries[0];
         // Where calls varied before it may be each of the commits in between.
         let varied = changes.iter().find_map(|change| self.before.kept.get(&change.op));
@@ -318,7 +321,6 @@ impl Walk<'_> {
             varied_since: varied.map(|(_, since)| since.clone()),
             is_worse: changes.iter().any(|change| change.effect == Effect::Worse),
             changes,
-            groups,
             ..Finding::default()
         }
     }

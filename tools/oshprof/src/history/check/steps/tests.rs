@@ -1,10 +1,15 @@
 //! Which commits are named, of stores that hold what runs left.
 
+use std::process::ExitCode;
+
 use super::*;
+use crate::FAILED;
 use crate::compare::Amount;
 use crate::compare::place::Place;
 use crate::compare::run::{Run, SiteKey};
+use crate::compare::verdict::REGRESSION;
 use crate::history::check::{Checked, all};
+use crate::history::check_all;
 use crate::history::store::RunMetadata;
 
 /// A store of a suite, removed in the end.
@@ -204,4 +209,58 @@ fn another_program_in_a_suite_is_told() {
     suite.add("isx", "m4", 2, &[&[("shmem_barrier_all", "step", 200)][..]; 2]);
     let (one, other) = ("m1 runs heat, m2 runs isx", "m2 runs isx, m3 runs heat");
     assert_eq!(suite.check().notes, [one, other].map(|two| format!("in `nightly`: two programs: {two}")));
+}
+
+/// Puts that vary in every commit.
+#[test]
+fn a_count_that_was_never_stable_is_told_where_it_lies_far_apart() {
+    let mut suite = Suite::new("never-stable");
+    let mut add = |commit: &str, runs: [u64; 5]| {
+        let runs = runs.map(|calls| [("shmem_long_put", "deal", calls)]);
+        suite.add("vary", commit, 2, &runs.each_ref().map(|run| &run[..]));
+        suite.told()
+    };
+    assert_eq!(add("c1", [200, 202, 201, 204, 203]), [""; 0]);
+    assert_eq!(add("c2", [203, 205, 201, 204, 203]), [""; 0]);
+    assert_eq!(add("c3", [4200, 4202, 4201, 4204, 4203]), ["! regression since c3 (before: c2)"]);
+    assert_eq!(add("c4", [4203, 4201, 4200, 4204, 4202]), ["! regression since c3 (before: c2)"]);
+    let back = ["regression from c3 to c5 (before: c2)"];
+    assert_eq!(add("c5", [202, 200, 201, 203, 204]), back);
+}
+
+/// Which would be a regression, if they could be read.
+#[test]
+fn counts_that_cannot_be_read_are_no_good_news() {
+    let mut suite = Suite::new("damaged");
+    let status = |suite: &Suite| check_all(&suite.store, &suite.store.all(None).unwrap(), 10, false).unwrap();
+    let (bad, unknown) = (ExitCode::from(REGRESSION), ExitCode::from(FAILED));
+    suite.barriers("m1", 2, &[200, 200]);
+    suite.barriers("m2", 2, &[220, 220]);
+    let counts = suite.store.all(None).unwrap().remove(0).counts;
+    let file = suite.path.join(format!("counts/{counts}.json"));
+    assert_eq!(status(&suite), bad);
+    std::fs::write(&file, "{\"a\":").unwrap();
+    assert_eq!(status(&suite), unknown);
+    let shown = file.display();
+    let why = format!("({shown}: is not what was written there: its hash is another)");
+    let found = suite.check().findings.remove(0);
+    assert!(found.text().contains("counts of barrier") && found.text().ends_with(&why), "{}", found.text());
+    std::fs::remove_file(&file).unwrap();
+    assert_eq!(status(&suite), unknown);
+    // What stands is a regression all the same.
+    suite.barriers("m3", 2, &[330, 330]);
+    assert_eq!(status(&suite), bad);
+    // Runs that are added once more bring the counts back.
+    suite.added = 0;
+    suite.barriers("m1", 2, &[200, 200]);
+    assert_eq!(suite.told(), ["! regression since m2 (before: m1)", "! regression since m3 (before: m2)"]);
+}
+
+#[test]
+fn only_hashes_are_cut() {
+    let hash = "0123456789abcdef0123456789abcdef01234567";
+    assert_eq!((short(hash), short(&hash[..16])), ("0123456789ab", "0123456789abcdef"));
+    for name in ["release-2026.11-rc1", "release-2026.11-rc2", "ein-commit-aus-dem-süden", ""] {
+        assert_eq!(short(name), name);
+    }
 }
