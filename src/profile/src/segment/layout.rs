@@ -346,7 +346,7 @@ pub struct Cell {
     pub bytes: [AtomicU64; DISTANCES],
     /// Sampled calls until the next one is timed.
     pub countdown: AtomicU32,
-    /// Calls that the next sample stands for.
+    /// Calls that the next sample stands for, and in the two highest bits what has been done for it.
     pub gap: AtomicU32,
     /// Number of the row, [`ROW_NONE`] or [`ROW_OVERFLOW`].
     pub row: AtomicU32,
