@@ -377,6 +377,8 @@ fn the_profile_shows_fortran_lines() {
             let expected = 2 * calls.trim().parse::<u64>().expect("a number");
             assert_eq!(at[0]["calls"].as_u64(), Some(expected), "{routine} at {place}: {}", at[0]);
         }
+        // A `main` that the compiler has made calls the main program: that tells nothing.
+        assert!(rows.iter().all(|row| row["callers"].is_null()), "{rows:#?}");
         let report = Report::read(&folder.join("profile"), false);
         // Nothing of it is counted under another name as well.
         for (routine, calls) in

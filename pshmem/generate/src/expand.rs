@@ -158,7 +158,6 @@ impl Routine {
         let has = |wanted| row.traits.contains(&wanted);
         let changes = matches!(row.class, "Put" | "Signal" | "Amo") && !has(Trait::ReadsOnly);
         let is_ordered = matches!(row.class, "Put" | "Get" | "Signal" | "Amo" | "Order");
-        let is_request = |param: &Param| param.pointer && param.name == "request";
         [
             (has(Trait::Nonblocking), "NONBLOCKING"),
             (has(Trait::Completes), "COMPLETES"),
@@ -167,7 +166,32 @@ impl Routine {
             (changes, "STORES"),
             (changes && row.class == "Signal", "SIGNALS"),
             (has(Trait::Waits), "WAITS"),
-            (!matches!(row.class, "Wait" | "Test") && self.params.iter().any(is_request), "BY_REQUEST"),
+        ]
+        .into_iter()
+        .filter_map(|(is_there, name)| is_there.then_some(name))
+        .collect()
+    }
+
+    /// Those that only reports ask for: routines in which they differ may share a body.
+    pub fn traits_for_reports(&self) -> Vec<&'static str> {
+        let row = self.row;
+        let has = |wanted| row.traits.contains(&wanted);
+        let takes = |name: &str| self.params.iter().any(|param| param.name == name);
+        let is_request = |param: &Param| matches!(&*param.base, "shmemx_req_h" | "shmemx_request_handle_t");
+        let has_request = self.params.iter().any(is_request);
+        let is_strided = matches!(row.class, "Put" | "Get") && takes("dst") && takes("sst");
+        [
+            (has_request && !matches!(row.class, "Wait" | "Test"), "BY_REQUEST"),
+            (has_request && row.class == "Wait", "AWAITS_REQUEST"),
+            (has(Trait::OfAll), "OF_ALL"),
+            (has(Trait::Initializes), "INITIALIZES"),
+            (has(Trait::Finalizes), "FINALIZES"),
+            (has(Trait::AnyTime), "ANY_TIME"),
+            (is_strided, "STRIDED"),
+            (is_strided && takes("bsize"), "OF_BLOCKS"),
+            (row.class == "Signal" && takes("dest"), "PUTS"),
+            (has(Trait::Swaps), "SWAPS"),
+            (has(Trait::Asks), "ASKS"),
         ]
         .into_iter()
         .filter_map(|(is_there, name)| is_there.then_some(name))

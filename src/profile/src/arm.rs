@@ -39,7 +39,7 @@ pub static ARM: Flags = {
     let mut bytes = [[OFF; AT_ONCE]; WORDS];
     let mut op = 0;
     while op < COUNT {
-        if op::initializes(&ALL[op]) {
+        if op::traits(op as u16) & op::INITIALIZES != 0 {
             bytes[op / AT_ONCE][op % AT_ONCE] = SITE;
         }
         op += 1;
@@ -330,7 +330,10 @@ mod tests {
         let gated = |name| op::find(name).map(|op| flag(&ARM, op) == DISPATCH);
         set_closed(true);
         assert!(["shmem_long_p", "shmem_barrier_all", "shmem_free"].iter().all(|name| gated(name) == Some(true)));
-        for name in super::op::AT_ANY_TIME.into_iter().chain(["shmem_init", "shmem_finalize", "shmem_pcontrol"]) {
+        let at_any_time = (0..COUNT as u16).filter(|op| op::traits(*op) & op::ANY_TIME != 0);
+        let names: Vec<_> = at_any_time.map(|op| ALL[usize::from(op)].name()).collect();
+        assert!(names.len() == 8 && names.contains(&"shmem_my_pe"), "{names:?}");
+        for name in names.into_iter().chain(["shmem_init", "shmem_finalize", "shmem_pcontrol"]) {
             assert_eq!(gated(name), Some(false), "{name}");
         }
         set_closed(false);

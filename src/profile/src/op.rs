@@ -137,21 +137,9 @@ impl Class {
     }
 }
 
-/// Routines that may be called at any time, beside those that begin, end and control.
-pub(crate) const AT_ANY_TIME: [&str; 8] = [
-    "shmem_my_pe",
-    "shmem_n_pes",
-    "_my_pe",
-    "_num_pes",
-    "shmem_query_initialized",
-    "shmem_query_thread",
-    "shmem_info_get_version",
-    "shmem_info_get_name",
-];
-
 /// Whether an operation needs the library to be initialized.
 pub fn needs_library(op: u16) -> bool {
-    get(op).is_some_and(|op| !matches!(op.class, Class::Setup | Class::Control) && !AT_ANY_TIME.contains(&op.name()))
+    get(op).is_some_and(|row| !matches!(row.class, Class::Setup | Class::Control)) && traits(op) & ANY_TIME == 0
 }
 
 /// How calls of an operation are timed. Calls, bytes and errors are always exact.
@@ -179,7 +167,7 @@ struct Row {
     elem: u8,
     timing: Timing,
     /// Those of [`TRAITS`] that do not follow from class and timing.
-    traits: u16,
+    traits: u32,
 }
 
 /// The row of an operation, wherever it is from.
@@ -304,7 +292,7 @@ pub trait Operation: Copy {
     /// Its id.
     fn id(self) -> u16;
     /// Its traits.
-    fn traits(self) -> u16;
+    fn traits(self) -> u32;
     /// The lower half of the word that shows it entered: [`entered`].
     fn entered(self) -> u32;
 }
@@ -327,7 +315,7 @@ impl Operation for u16 {
     }
 
     #[inline(always)]
-    fn traits(self) -> u16 {
+    fn traits(self) -> u32 {
         traits(self)
     }
 
@@ -339,16 +327,16 @@ impl Operation for u16 {
 
 /// An operation with these traits, by its word: [`entered`].
 #[derive(Clone, Copy, Debug)]
-pub struct With<const TRAITS: u16>(pub u32);
+pub struct With<const TRAITS: u32>(pub u32);
 
-impl<const TRAITS: u16> Operation for With<TRAITS> {
+impl<const TRAITS: u32> Operation for With<TRAITS> {
     #[inline(always)]
     fn id(self) -> u16 {
         self.0 as u16 & (MAX_OPS - 1) as u16
     }
 
     #[inline(always)]
-    fn traits(self) -> u16 {
+    fn traits(self) -> u32 {
         TRAITS
     }
 
@@ -375,21 +363,6 @@ pub fn bytes_of_calls(op: u16, calls: u64) -> u64 {
         Some(row) if bytes_follow(op) => calls.wrapping_mul(u64::from(row.elem)),
         _ => 0,
     }
-}
-
-/// Whether the routine initializes the library: its call is recorded after the fact.
-pub(crate) const fn initializes(op: &Op) -> bool {
-    let name = op.name();
-    is(name, "shmem_init") || is(name, "shmem_init_thread") || is(name, "start_pes")
-}
-
-const fn is(text: &str, other: &str) -> bool {
-    let (text, other) = (text.as_bytes(), other.as_bytes());
-    let mut at = 0;
-    while at < text.len() && at < other.len() && text[at] == other[at] {
-        at += 1;
-    }
-    at == text.len() && at == other.len()
 }
 
 /// The row of an operation id; `None` outside the table.

@@ -159,7 +159,7 @@ pub fn ops(groups: &[Expanded]) -> File {
         let row = routine.row;
         let mut timing = routine.timing().to_owned();
         timing[..1].make_ascii_uppercase();
-        let traits = routine.traits();
+        let traits = [routine.traits(), routine.traits_for_reports()].concat();
         let traits = if traits.is_empty() { "0".to_owned() } else { traits.join(" | ") };
         writeln!(
             text,

@@ -3,7 +3,7 @@
 use super::Forms::{One, WithCtx};
 use super::Generic::ByType;
 use super::Timing::Sampled;
-use super::Trait::ReadsOnly;
+use super::Trait::{ReadsOnly, Swaps};
 use super::{Group, ROW, Row};
 use crate::types::{AMO, AMO_BITWISE, AMO_EXTENDED, AMO_EXTENDED_OLD, AMO_OLD};
 
@@ -41,12 +41,14 @@ const SET: Row = Row {
 const COMPARE_SWAP: Row = Row {
     params: "TYPE *dest, TYPE cond, TYPE value, int pe",
     section: "9.7.1.3",
+    traits: &[Swaps],
     call: "amo::compare_swap::<U>(m, CTX, dest.cast(), word(cond), word(value), pe).map(word)",
     ..FETCHING
 };
 const SWAP: Row = Row {
     types: AMO_EXTENDED,
     section: "9.7.1.4",
+    traits: &[Swaps],
     call: "amo::swap::<U>(m, CTX, dest.cast(), word(value), pe).map(word)",
     ..FETCHING
 };

@@ -3,7 +3,7 @@
 use super::Forms::WithCtx;
 use super::Generic::ByType;
 use super::Timing::Sampled;
-use super::Trait::{Nonblocking, ReadsOnly};
+use super::Trait::{Nonblocking, ReadsOnly, Swaps};
 use super::{Group, ROW, Row};
 use crate::types::{AMO, AMO_BITWISE, AMO_EXTENDED};
 
@@ -41,6 +41,7 @@ pub const GROUP: Group = Group {
             name: "shmem_TYPENAME_atomic_compare_swap_nbi",
             params: "TYPE *fetch, TYPE *dest, TYPE cond, TYPE value, int pe",
             section: "9.7.2.2",
+            traits: &[Nonblocking, Swaps],
             call: "amo::compare_swap_nbi::<U>(m, CTX, fetch.cast(), dest.cast(), word(cond), word(value), pe)",
             ..FETCHING
         },
@@ -48,6 +49,7 @@ pub const GROUP: Group = Group {
             name: "shmem_TYPENAME_atomic_swap_nbi",
             types: AMO_EXTENDED,
             section: "9.7.2.3",
+            traits: &[Nonblocking, Swaps],
             call: "amo::swap_nbi::<U>(m, CTX, fetch.cast(), dest.cast(), word(value), pe)",
             ..FETCHING
         },

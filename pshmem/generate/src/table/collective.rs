@@ -2,7 +2,7 @@
 
 use super::Generic::{ByCount, ByType};
 use super::Timing::Timed;
-use super::Trait::Completes;
+use super::Trait::{Completes, OfAll};
 use super::{Group, ROW, Row};
 use crate::types::{
     MEM, REDUCE_ARITHMETIC, REDUCE_BITWISE, REDUCE_ORDERED, RMA, SIZES_32_64, TO_ALL_ARITHMETIC, TO_ALL_BITWISE,
@@ -85,7 +85,7 @@ pub const GROUP: Group = Group {
         Row {
             name: "shmem_barrier_all",
             section: "9.10.1",
-            traits: &[Completes],
+            traits: &[Completes, OfAll],
             call: "collectives::barrier_all(m)",
             ..BARRIER
         },
@@ -117,7 +117,13 @@ pub const GROUP: Group = Group {
             call: "active::sync(m, active::set(PE_start, logPE_stride, PE_size, pSync))",
             ..BARRIER
         },
-        Row { name: "shmem_sync_all", section: "9.10.4", call: "collectives::sync_all(m)", ..BARRIER },
+        Row {
+            name: "shmem_sync_all",
+            section: "9.10.4",
+            traits: &[OfAll],
+            call: "collectives::sync_all(m)",
+            ..BARRIER
+        },
         Row { name: "shmem_TYPENAME_alltoall", types: RMA, generic: ByType, ..ALLTOALL },
         Row { name: "shmem_alltoallmem", types: MEM, ..ALLTOALL },
         Row {

@@ -1,7 +1,7 @@
 //! 9.13 Distributed locks.
 
 use super::Timing::{Sampled, Timed};
-use super::Trait::Waits;
+use super::Trait::{Asks, Waits};
 use super::{Group, ROW, Row};
 
 // `lock` is the parameter of all three.
@@ -17,6 +17,7 @@ pub const GROUP: Group = Group {
         Row { name: "shmem_set_lock", traits: &[Waits], call: "locking::set(m, lock.cast::<u64>())", ..LOCK },
         Row {
             name: "shmem_test_lock",
+            traits: &[Asks],
             ret: "int",
             timing: Sampled,
             call: "locking::test(m, lock.cast::<u64>())",

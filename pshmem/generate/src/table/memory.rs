@@ -1,9 +1,10 @@
 //! 9.3 Memory management.
 
 use super::Timing::Timed;
+use super::Trait::OfAll;
 use super::{Group, ROW, Row};
 
-const MEMORY: Row = Row { class: "Memory", timing: Timed, ..ROW };
+const MEMORY: Row = Row { class: "Memory", traits: &[OfAll], timing: Timed, ..ROW };
 
 const MALLOC: Row = Row {
     ret: "void *",

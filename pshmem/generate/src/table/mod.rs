@@ -118,6 +118,19 @@ pub enum Trait {
     ReadsOnly,
     /// It waits until another PE does something, other than to come to a call of all. Waits need not say so.
     Waits,
+    /// All PEs of the job call it together, whatever its arguments.
+    OfAll,
+    /// It initializes the library.
+    Initializes,
+    /// It finalizes the library.
+    Finalizes,
+    /// It may be called before initialization and after finalization. Those of class `Setup` and `Control` need not say
+    /// so.
+    AnyTime,
+    /// An atomic that gives back what it replaced, or would have replaced.
+    Swaps,
+    /// It asks whether something has happened. Tests need not say so.
+    Asks,
 }
 
 /// What most rows share; a row fills in the rest with `..ROW`.

@@ -2,6 +2,7 @@
 
 use super::Forms::WithCtx;
 use super::Timing::{Sampled, Sized, Timed};
+use super::Trait::Swaps;
 use super::{Group, ROW, Row};
 use crate::types::{
     AMO, AMO_EXTENDED, MEM, REDUCE_ARITHMETIC, REDUCE_BITWISE, REDUCE_ORDERED, RMA, SIZES, SIZES_32_64,
@@ -264,12 +265,14 @@ pub const GROUP: Group = Group {
             name: "shmemx_TYPENAME_swap_nb",
             params: "TYPE *target, TYPE value, int pe, TYPE *oldval, shmemx_request_handle_t *request",
             types: AMO_EXTENDED,
+            traits: &[Swaps],
             call: "nb::swap::<U>(m, CTX, target.cast(), word(value), pe, oldval.cast(), request)",
             ..AMO_NB
         },
         Row {
             name: "shmemx_TYPENAME_cswap_nb",
             params: "TYPE *target, TYPE cond, TYPE value, int pe, TYPE *oldval, shmemx_request_handle_t *request",
+            traits: &[Swaps],
             call: "nb::compare_swap::<U>(m, CTX, target.cast(), word(cond), word(value), pe, oldval.cast(), request)",
             ..AMO_NB
         },

@@ -1,26 +1,28 @@
 //! 9.1 Library setup, exit and query.
 
 use super::Timing::{Sampled, Timed};
+use super::Trait::{AnyTime, Finalizes, Initializes};
 use super::{Group, ROW, Row};
 
 const SETUP: Row = Row { class: "Setup", timing: Timed, ..ROW };
 const QUERY: Row = Row { class: "Query", timing: Sampled, ..ROW };
-const MY_PE: Row = Row { ret: "int", section: "9.1.2", call: "runtime::my_pe()", ..QUERY };
-const N_PES: Row = Row { ret: "int", section: "9.1.3", call: "runtime::n_pes()", ..QUERY };
+const MY_PE: Row = Row { ret: "int", section: "9.1.2", traits: &[AnyTime], call: "runtime::my_pe()", ..QUERY };
+const N_PES: Row = Row { ret: "int", section: "9.1.3", traits: &[AnyTime], call: "runtime::n_pes()", ..QUERY };
 
 pub const GROUP: Group = Group {
     name: "setup",
     title: "Library setup, exit and query (9.1)",
     uses: &["pellucid_core::runtime", "pellucid_core::team", "crate::info", "crate::init"],
     rows: &[
-        Row { name: "shmem_init", section: "9.1.1", call: "init::init()", ..SETUP },
+        Row { name: "shmem_init", section: "9.1.1", traits: &[Initializes], call: "init::init()", ..SETUP },
         Row { name: "shmem_my_pe", ..MY_PE },
         Row { name: "shmem_n_pes", ..N_PES },
-        Row { name: "shmem_finalize", section: "9.1.4", call: "init::finalize()", ..SETUP },
+        Row { name: "shmem_finalize", section: "9.1.4", traits: &[Finalizes], call: "init::finalize()", ..SETUP },
         Row {
             name: "shmem_query_initialized",
             params: "int *initialized",
             section: "9.1.5",
+            traits: &[AnyTime],
             call: "info::initialized(initialized)",
             ..QUERY
         },
@@ -74,15 +76,24 @@ pub const GROUP: Group = Group {
             name: "shmem_info_get_version",
             params: "int *major, int *minor",
             section: "9.1.11",
+            traits: &[AnyTime],
             call: "info::version(major, minor)",
             ..QUERY
         },
-        Row { name: "shmem_info_get_name", params: "char *name", section: "9.1.12", call: "info::name(name)", ..QUERY },
+        Row {
+            name: "shmem_info_get_name",
+            params: "char *name",
+            section: "9.1.12",
+            traits: &[AnyTime],
+            call: "info::name(name)",
+            ..QUERY
+        },
         Row {
             name: "start_pes",
             params: "int npes",
             section: "9.1.13",
             deprecated: true,
+            traits: &[Initializes],
             call: "init::start_pes(npes)",
             ..SETUP
         },

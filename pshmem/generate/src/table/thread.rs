@@ -1,6 +1,7 @@
 //! 9.2 Thread support.
 
 use super::Timing::{Sampled, Timed};
+use super::Trait::{AnyTime, Initializes};
 use super::{Group, ROW, Row};
 
 pub const GROUP: Group = Group {
@@ -14,6 +15,7 @@ pub const GROUP: Group = Group {
             params: "int requested, int *provided",
             section: "9.2.1",
             class: "Setup",
+            traits: &[Initializes],
             timing: Timed,
             failed: "r != 0",
             call: "init::init_thread(requested, provided)",
@@ -24,6 +26,7 @@ pub const GROUP: Group = Group {
             params: "int *provided",
             section: "9.2.2",
             class: "Query",
+            traits: &[AnyTime],
             timing: Sampled,
             call: "info::thread(provided)",
             ..ROW

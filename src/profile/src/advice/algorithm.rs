@@ -3,9 +3,9 @@
 use crate::calibration::{AlgorithmTimes, split_name};
 use crate::merge::{AlgorithmKey, Merged};
 use crate::model::Routine;
-use crate::report::{Symbols, shown_bytes, shown_count, shown_time};
+use crate::report::{shown_bytes, shown_count, shown_time};
 
-use super::{Finding, costliest, run_ns};
+use super::{Case, Finding, costliest, run_ns};
 
 /// Share of the run from which on it is worth a word.
 const DOMINATES: f64 = 0.05;
@@ -26,7 +26,7 @@ struct Gain<'p> {
 }
 
 /// See the module.
-pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
+pub fn find(profile: &Case<'_>) -> Option<Finding> {
     let hosts: Vec<&str> = profile.pes.iter().map(|pe| &*pe.host).collect();
     let times = profile.calibrations.algorithms(&hosts, profile.pes.len() as u32)?;
     let mut gains: Vec<Gain<'_>> = profile.routines.iter().flat_map(|routine| gains(profile, times, routine)).collect();
@@ -42,7 +42,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
             shown_count(calls),
             shown_bytes(bytes),
             shown_time(most.routine.spent_ns() as f64),
-            costliest(profile, symbols, |other| other == name),
+            costliest(profile, |other| other == name),
             profile.pes.len(),
             shown_time(most.ns.0),
             shown_time(most.ns.1),

@@ -2,13 +2,11 @@
 
 use crate::merge::{Does, Late, Merged, PeRow, SiteRow};
 use crate::op::{Class, class_of};
-use crate::report::{
-    LateLine, Regions, Symbols, late_by_line, located, phases_by_line, place, shown_time, try_otherwise,
-};
+use crate::report::{LateLine, Regions, late_by_line, located, place, shown_time, try_otherwise};
 
 use super::room::phases_before;
 use super::serial_pe::{may_wait, outside_ns};
-use super::{Finding, outside, run_ns, uneven_work};
+use super::{Case, Finding, outside, run_ns, uneven_work};
 
 /// Share of the run time that has to be lost: some is lost at every barrier.
 const LOST: f64 = 0.10;
@@ -22,8 +20,8 @@ const OFTEN: f64 = 0.8;
 const MEETINGS: u64 = 5;
 
 /// The PE that is late, where the rule speaks: what it does more then is done a bit at a time.
-pub(super) fn late_pe(profile: &Merged, symbols: &dyn Symbols) -> Option<u32> {
-    late(profile, symbols).first().map(|found| found.pe)
+pub(super) fn late_pe(profile: &Case<'_>) -> Option<u32> {
+    late(profile).first().map(|found| found.pe)
 }
 
 /// Meetings at one line, and who comes late to them.
@@ -41,27 +39,26 @@ struct Found {
 }
 
 /// The lines at which one PE is late, that at which most is lost first.
-fn late(profile: &Merged, symbols: &dyn Symbols) -> Vec<Found> {
+fn late(profile: &Case<'_>) -> Vec<Found> {
     if profile.meetings_differ() {
         return Vec::new();
     }
     let at_line = |LateLine { late, callers, .. }: LateLine| -> Vec<Found> {
         // A line of a layer of the program: the calls of it by which most is lost, where that alone is worth a word.
         let named = callers.into_iter().filter(|(caller, _)| caller.is_some());
-        let named: Vec<Found> = named.filter_map(|(caller, late)| late_at(profile, late, caller, symbols)).collect();
-        if named.is_empty() { late_at(profile, late, None, symbols).into_iter().collect() } else { named }
+        let named: Vec<Found> = named.filter_map(|(caller, late)| late_at(profile, late, caller)).collect();
+        if named.is_empty() { late_at(profile, late, None).into_iter().collect() } else { named }
     };
-    late_by_line(profile, Regions::Together, symbols).into_iter().flat_map(at_line).collect()
+    late_by_line(profile, Regions::Together, profile.symbols).into_iter().flat_map(at_line).collect()
 }
 
-fn late_at(profile: &Merged, line: Late, caller: Option<String>, symbols: &dyn Symbols) -> Option<Found> {
+fn late_at(profile: &Case<'_>, line: Late, caller: Option<String>) -> Option<Found> {
     let (pe, times, lost) = line.worst()?;
     let share = line.lost_ns as f64 / run_ns(profile);
     // With two PEs one of both is always the last: it has to be the same one nearly always, or to work longer.
     let often = times as f64 >= OFTEN * line.meetings_of(pe) as f64 || works_longer(profile, &line, pe);
     let is_one = lost as f64 >= ONE_PE * line.lost_ns as f64;
-    let is_late =
-        line.meetings >= MEETINGS && share >= LOST && is_one && often && !waits_itself(profile, &line, pe, symbols);
+    let is_late = line.meetings >= MEETINGS && share >= LOST && is_one && often && !waits_itself(profile, &line, pe);
     is_late.then_some(Found { line, caller, pe, times, lost, share })
 }
 
@@ -85,22 +82,20 @@ fn works_longer(profile: &Merged, line: &Late, pe: u32) -> bool {
 
 /// Whether a PE comes last to meetings since it waits for another one before: for flags, signals or locks, or in
 /// meetings of others.
-pub(crate) fn waits_itself(profile: &Merged, line: &Late, pe: u32, symbols: &dyn Symbols) -> bool {
-    explains(profile, line, pe, |row| row.time_ns(Class::is_for_others))
-        || waits_in_other_meetings(profile, line, pe, symbols)
+pub(crate) fn waits_itself(profile: &Case<'_>, line: &Late, pe: u32) -> bool {
+    explains(profile, line, pe, |row| row.time_ns(Class::is_for_others)) || waits_in_other_meetings(profile, line, pe)
 }
 
 /// Whether a PE waits elsewhere for half as long as it has each of the others wait here or longer, and has not so much
 /// more to do right before.
-fn waits_in_other_meetings(profile: &Merged, line: &Late, pe: u32, symbols: &dyn Symbols) -> bool {
+fn waits_in_other_meetings(profile: &Case<'_>, line: &Late, pe: u32) -> bool {
     let least = each_loses(line, pe) / 2.0;
     let own = profile.pes.iter().find(|row| row.pe == pe);
     let is_meeting = |class: Class| may_wait(class) && !class.is_for_others();
     if own.is_none_or(|row| (row.time_ns(is_meeting) as f64) < least) {
         return false;
     }
-    let phases = phases_by_line(profile, symbols);
-    let more = phases_before(&phases, line, symbols).map(|sum| {
+    let more = phases_before(profile, line).map(|sum| {
         let own = sum.work_of(pe);
         own as f64 - (sum.work_ns() - own) as f64 / sum.pes().saturating_sub(1).max(1) as f64
     });
@@ -114,32 +109,32 @@ fn each_loses(line: &Late, pe: u32) -> f64 {
 }
 
 /// Where it is, for people.
-fn site(Found { line, caller, .. }: &Found, symbols: &dyn Symbols) -> String {
-    let site = line.place().map_or(String::new(), |site| format!("; most {}", located(&place(Some(site), symbols))));
+fn site(profile: &Case<'_>, Found { line, caller, .. }: &Found) -> String {
+    let at = |site| format!("; most {}", located(&place(Some(site), profile.symbols)));
+    let site = line.place().map_or(String::new(), at);
     caller.as_ref().map_or_else(|| site.clone(), |caller| format!("{site}, called from {caller}"))
 }
 
 /// Another line at which one PE is late, by which as much is lost as is worth a finding.
-fn also(profile: &Merged, others: impl Iterator<Item = Found>, symbols: &dyn Symbols) -> String {
-    let worth =
-        others.filter(|found| found.share >= ALSO && !uneven_work::is_one_of_several(profile, found.pe, symbols));
+fn also(profile: &Case<'_>, others: impl Iterator<Item = Found>) -> String {
+    let worth = others.filter(|found| found.share >= ALSO && !uneven_work::is_one_of_several(profile, found.pe));
     let Some(found) = worth.max_by(|a, b| a.share.total_cmp(&b.share)) else { return String::new() };
-    let site = site(&found, symbols).replacen("; most", "", 1);
+    let site = site(profile, &found).replacen("; most", "", 1);
     format!("; and {} waits for PE {}{site}, up to {:.0} %", found.line.routine, found.pe, 100.0 * found.share)
 }
 
 /// See the module.
-pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
-    let mut all = late(profile, symbols).into_iter();
+pub fn find(profile: &Case<'_>) -> Option<Finding> {
+    let mut all = late(profile).into_iter();
     let found = all.next()?;
-    let (site, also) = (site(&found, symbols), also(profile, all, symbols));
+    let (site, also) = (site(profile, &found), also(profile, all));
     let Found { line, pe, times, lost, share, .. } = found;
     let does = outside::of_excess(profile, pe, each_loses(&line, pe));
     let region = if line.region.is_empty() { String::new() } else { format!(" in region {}", line.region) };
     let meetings = line.meetings_of(pe);
     let rare = line.rare(pe);
     // Without it, the others would wait for the next one that comes late.
-    if uneven_work::is_one_of_several(profile, pe, symbols) {
+    if uneven_work::is_one_of_several(profile, pe) {
         return None;
     }
     let habit = match rare {
@@ -150,7 +145,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
         let at = shown_time(at as f64);
         format!(", {} of it in {count} of them, the worst {at} after the job began", shown_time(lost as f64))
     });
-    let calls = in_calls(profile, &line, pe, symbols);
+    let calls = in_calls(profile, &line, pe);
     let try_this = match &calls {
         Some((_, try_calls)) if rare.is_none() => try_calls,
         _ => try_this(&line.routine, rare.is_some(), does),
@@ -189,12 +184,12 @@ const CALLS: [Calls; 3] = [
 ];
 
 /// The calls because of which a PE is late: where it is in them, and what to try.
-fn in_calls(profile: &Merged, line: &Late, pe: u32, symbols: &dyn Symbols) -> Option<(String, &'static str)> {
+fn in_calls(profile: &Case<'_>, line: &Late, pe: u32) -> Option<(String, &'static str)> {
     let (of, try_this) = CALLS.into_iter().find(|(of, _)| explains(profile, line, pe, |row| row.time_ns(of)))?;
     let is_it = |row: &&SiteRow| row.sum.most.1 == pe && class_of(&row.routine).is_some_and(of);
     let most = profile.sites.iter().filter(is_it).max_by_key(|row| row.sum.most.0)?;
     let longer = shown_time(excess(profile, pe, |row| row.time_ns(of))?);
-    let at = located(&place(most.place(), symbols));
+    let at = located(&place(most.place(), profile.symbols));
     let routine = &most.routine;
     Some((format!("; PE {pe} is in {routine} and the like for {longer} longer than the others, most {at}"), try_this))
 }

@@ -1,10 +1,9 @@
 //! Barriers around next to nothing.
 
-use crate::merge::Merged;
 use crate::op::{Class, class_of};
-use crate::report::{Symbols, shown_bytes, shown_count, shown_time};
+use crate::report::{shown_bytes, shown_count, shown_time};
 
-use super::{Finding, costliest, have_pointers, run_ns, sum, usual_sum};
+use super::{Case, Finding, costliest, have_pointers, run_ns, sum, usual_sum};
 
 /// Barriers of a PE from which on they are a habit.
 const MANY: u64 = 1000;
@@ -14,7 +13,7 @@ const DOMINATES: f64 = 0.10;
 const FEW_BYTES: u64 = 256;
 
 /// See the module.
-pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
+pub fn find(profile: &Case<'_>) -> Option<Finding> {
     let (barriers, ns) = sum(profile, |r| r.class == Class::Barrier);
     let pes = (profile.pes.len() as u64).max(1);
     let bytes = profile.routines.iter().map(|r| r.traffic_bytes()).fold(0, u64::saturating_add);
@@ -34,7 +33,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
         return None;
     }
     // Where fewer PEs could meet, that comes first.
-    if super::larger_team::find(profile, symbols).is_some() {
+    if super::larger_team::find(profile).is_some() {
         return None;
     }
     let (syncs, _) = sum(profile, |r| r.class == Class::Barrier && r.name.contains("sync"));
@@ -47,7 +46,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
         evidence: format!(
             "{} in barriers over all PEs, without waiting for those that come late{}",
             shown_time(ns),
-            costliest(profile, symbols, |name| name.contains("barrier") || name.contains("sync"))
+            costliest(profile, |name| name.contains("barrier") || name.contains("sync"))
         ),
         try_this: if 2 * syncs >= barriers {
             "tell those who need the data by shmem_put_signal; do more between two of them"

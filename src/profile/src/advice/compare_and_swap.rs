@@ -3,9 +3,9 @@
 use crate::merge::{Merged, is_ask};
 use crate::model::Routine;
 use crate::op::Class;
-use crate::report::{Symbols, shown_count};
+use crate::report::shown_count;
 
-use super::{Finding, WORTH, core_ns, costliest, polling, shown_sum, sum};
+use super::{Case, Finding, WORTH, core_ns, costliest, polling, shown_sum, sum};
 
 /// Compare-and-swaps of a PE before they are many.
 const MANY: u64 = 1000;
@@ -45,7 +45,7 @@ fn is_of_many_words(profile: &Merged) -> bool {
 }
 
 /// See the module.
-pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
+pub fn find(profile: &Case<'_>) -> Option<Finding> {
     let (swaps, swap_ns) = sum(profile, |r| is_swap(&r.name));
     let (reads, read_ns) = sum(profile, is_read);
     let share = ((swap_ns + read_ns) / core_ns(profile)).min(1.0);
@@ -67,7 +67,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
             shown_sum(profile, |r| is_swap(&r.name)),
             shown_sum(profile, is_read),
             shown_count(reads),
-            costliest(profile, symbols, is_swap)
+            costliest(profile, is_swap)
         ),
         try_this: if is_of_many_words(profile) {
             "where it takes a free place in a table: the compare-and-swap without the read, which says as well what is \

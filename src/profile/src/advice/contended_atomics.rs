@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use crate::merge::{Merged, is_ask};
+use crate::merge::is_ask;
 use crate::model::Routine;
 use crate::op::Class;
-use crate::report::{Symbols, shown_count, shown_time};
+use crate::report::{shown_count, shown_time};
 
 use super::room::{is_transfer, room};
-use super::{Finding, core_ns, costliest, polling, shown_sum, sum, usual_sum};
+use super::{Case, Finding, core_ns, costliest, polling, shown_sum, sum, usual_sum};
 
 /// Share of the atomics that have to go to one PE.
 const MOST: f64 = 0.9;
@@ -27,7 +27,7 @@ const TOGETHER: f64 = 0.5;
 const ALONE_NS: f64 = 4.0;
 
 /// See the module.
-pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
+pub fn find(profile: &Case<'_>) -> Option<Finding> {
     let is_atomic = |r: &Routine| r.class == Class::Amo && !is_ask(r);
     let (calls, ns) = usual_sum(profile, is_atomic);
     let (asks, _) = sum(profile, |r| r.class == Class::Amo && is_ask(r));
@@ -52,7 +52,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     {
         return None;
     }
-    let room = room(profile, symbols, is_transfer);
+    let room = room(profile, is_transfer);
     if share.min(room) < DOMINATES {
         return None;
     }
@@ -61,7 +61,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
         evidence: format!(
             "{} in atomics over all PEs{}",
             shown_sum(profile, is_atomic),
-            costliest(profile, symbols, |name| name.contains("_atomic_"))
+            costliest(profile, |name| name.contains("_atomic_"))
         ),
         try_this: "count in a variable of each PE and add up at the end; take many numbers with one \
                    shmem_atomic_fetch_add",

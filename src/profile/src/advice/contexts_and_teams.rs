@@ -1,11 +1,10 @@
 //! Contexts and teams that are made again and again.
 
-use crate::merge::Merged;
 use crate::op::{Class, class_of};
-use crate::report::{Symbols, shown_count, shown_time};
+use crate::report::{shown_count, shown_time};
 
 use super::room::room;
-use super::{Finding, core_ns, costliest, run_ns, sum};
+use super::{Case, Finding, core_ns, costliest, run_ns, sum};
 
 const DOMINATES: f64 = 0.05;
 /// Contexts and teams that a PE makes from which on it is a habit.
@@ -22,14 +21,14 @@ fn is_made_by(name: &str) -> bool {
 }
 
 /// See the module.
-pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
+pub fn find(profile: &Case<'_>) -> Option<Finding> {
     let (_, contexts) = sum(profile, |r| is_of(Class::Context, &r.name));
     // What is waited for PEs that come late is waited without teams, too.
     let late = profile.lost_to_late_ns(|routine| is_of(Class::Team, routine));
     let (_, teams) = sum(profile, |r| is_of(Class::Team, &r.name));
     let teams = (teams - late as f64).max(0.0);
     let share = contexts / core_ns(profile) + teams / run_ns(profile);
-    let share = share.min(room(profile, symbols, |class| matches!(class, Class::Context | Class::Team)));
+    let share = share.min(room(profile, |class| matches!(class, Class::Context | Class::Team)));
     let (class, what, ns) =
         if contexts >= teams { (Class::Context, "contexts", contexts) } else { (Class::Team, "teams", teams) };
     let (made, _) = sum(profile, |r| is_of(class, &r.name) && is_made_by(&r.name));
@@ -43,7 +42,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
         evidence: format!(
             "{} in making and destroying them{meets}{}",
             shown_time(ns),
-            costliest(profile, symbols, |name| is_of(class, name))
+            costliest(profile, |name| is_of(class, name))
         ),
         try_this: if class == Class::Team {
             "make a team once, before the loop, and use it again: each split and each destruction is a meeting of PEs"

@@ -1,11 +1,10 @@
 //! Memory that transfers are the first to touch.
 
-use crate::merge::Merged;
-use crate::report::{Symbols, shown_count, shown_time};
+use crate::report::{shown_count, shown_time};
 use crate::size::size_bounds;
 use crate::tables::Rate;
 
-use super::{Finding, core_ns, costliest};
+use super::{Case, Finding, core_ns, costliest};
 
 /// Share of the run from which on it is worth a word.
 const DOMINATES: f64 = 0.05;
@@ -16,7 +15,7 @@ const TOUCHED: f64 = 0.25;
 const PAGE: f64 = 4096.0;
 
 /// See the module.
-pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
+pub fn find(profile: &Case<'_>) -> Option<Finding> {
     // Nothing is known of calls for which no look stands: the first call touches what the others find.
     let a_call = |rate: &Rate| rate.faults as f64 / rate.calls.max(rate.looks).max(1) as f64;
     let pages = |rate: &Rate| (size_bounds(usize::from(rate.class)).0 as f64 / PAGE).max(1.0);
@@ -34,7 +33,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
             "{} in these calls over all PEs, most in {}{}",
             shown_time(ns as f64),
             worst.routine,
-            costliest(profile, symbols, |name| name == worst.routine)
+            costliest(profile, |name| name == worst.routine)
         ),
         try_this: "use the same buffers again; where new memory is needed, touch it before it matters: the PE that \
                    owns it writes it once, and whoever sends puts to each page once; huge pages have fewer to touch",

@@ -1,15 +1,15 @@
 //! Data that is fetched after waiting for it, where its producer could send it with a signal.
 
-use crate::merge::{Merged, PeRow};
+use crate::merge::PeRow;
 use crate::op::{self, Class};
-use crate::report::{Symbols, shown_count, shown_time};
+use crate::report::{shown_count, shown_time};
 
-use super::{Finding, WORTH, costliest, run_ns, sum};
+use super::{Case, Finding, WORTH, costliest, run_ns, sum};
 
 const MANY: u64 = 100;
 
 /// See the module.
-pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
+pub fn find(profile: &Case<'_>) -> Option<Finding> {
     let (waits, wait_ns) = sum(profile, |r| r.class == Class::Wait);
     let (gets, get_ns) = sum(profile, |r| r.class == Class::Get && !op::is_nonblocking(&r.name));
     let (signals, _) = sum(profile, |r| r.class == Class::Signal);
@@ -29,7 +29,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
             "{} in gets, {} in waits, no put with signal{}",
             shown_time(get_ns),
             shown_time(wait_ns),
-            costliest(profile, symbols, |name| name.contains("get") || name.ends_with("_g"))
+            costliest(profile, |name| name.contains("get") || name.ends_with("_g"))
         ),
         try_this: "let the producer send the data with shmem_put_signal: the consumer waits once and finds \
                    it in its memory",

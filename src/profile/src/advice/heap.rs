@@ -1,17 +1,16 @@
 //! Symmetric memory that is allocated again and again.
 
-use crate::merge::Merged;
 use crate::op::{Class, class_of};
-use crate::report::{Symbols, shown_count, shown_time};
+use crate::report::{shown_count, shown_time};
 
-use super::{Finding, costliest, run_ns, sum};
+use super::{Case, Finding, costliest, run_ns, sum};
 
 const DOMINATES: f64 = 0.05;
 /// Allocations of a PE from which on they are a habit.
 const MANY: u64 = 100;
 
 /// See the module.
-pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
+pub fn find(profile: &Case<'_>) -> Option<Finding> {
     let (calls, ns) = sum(profile, |r| r.class == Class::Memory);
     // What is waited for PEs that come late is waited without allocations, too.
     let late = profile.lost_to_late_ns(|routine| class_of(routine) == Some(Class::Memory));
@@ -26,7 +25,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
         evidence: format!(
             "{} in it, without waiting for PEs that come late; each call is a barrier of all PEs{}",
             shown_time(ns),
-            costliest(profile, symbols, |name| name.contains("alloc") || name.contains("free"))
+            costliest(profile, |name| name.contains("alloc") || name.contains("free"))
         ),
         try_this: "allocate once, before the loop, and use it again; a static array needs no allocation at all",
         share,

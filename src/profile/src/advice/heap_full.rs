@@ -1,15 +1,14 @@
 //! A symmetric heap that has hardly any room left.
 
-use crate::merge::Merged;
-use crate::report::{Symbols, shown_bytes};
+use crate::report::shown_bytes;
 
-use super::{Finding, WORTH};
+use super::{Case, Finding, WORTH};
 
 /// Share of the heap that has to have been in use.
 const FULL: f64 = 0.9;
 
 /// See the module.
-pub fn find(profile: &Merged, _: &dyn Symbols) -> Option<Finding> {
+pub fn find(profile: &Case<'_>) -> Option<Finding> {
     let heap = |pe: &crate::merge::PeRow| (pe.system.heap_most, pe.system.memory[1]);
     let full = profile.pes.iter().filter(|pe| heap(pe).1 > 0 && heap(pe).0 as f64 >= FULL * heap(pe).1 as f64);
     let pe = full.max_by_key(|pe| (heap(pe).0, std::cmp::Reverse(pe.pe)))?;

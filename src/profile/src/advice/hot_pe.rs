@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::merge::Merged;
 use crate::op::Class;
-use crate::report::{Symbols, shown_bytes, shown_count};
+use crate::report::{shown_bytes, shown_count};
 
 use super::room::{is_transfer, room};
-use super::{Finding, core_ns, polling, shown_sum, usual_sum};
+use super::{Case, Finding, core_ns, polling, shown_sum, usual_sum};
 
 /// Share of the traffic of others that has to meet at one PE.
 const MOST: f64 = 0.6;
@@ -16,7 +15,7 @@ const DOMINATES: f64 = 0.10;
 const MANY: u64 = 1000;
 
 /// See the module.
-pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
+pub fn find(profile: &Case<'_>) -> Option<Finding> {
     let pes = profile.pes.len();
     // With two PEs each is the other's only peer, and of three it is soon most.
     if pes < 4 {
@@ -35,7 +34,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     }
     let (calls, bytes) = of.values().fold((0_u64, 0_u64), |sum, of| (sum.0 + of.0, sum.1.saturating_add(of.1)));
     let (&pe, &(its_calls, its_bytes, from)) = of.iter().max_by_key(|(pe, of)| (of.0, std::cmp::Reverse(**pe)))?;
-    let share = (ns / core_ns(profile)).min(room(profile, symbols, is_transfer));
+    let share = (ns / core_ns(profile)).min(room(profile, is_transfer));
     // A word that is asked for again and again is another rule's.
     if polling::is_most(profile)
         || calls < MANY

@@ -2,9 +2,9 @@
 
 use crate::merge::Merged;
 use crate::op::Class;
-use crate::report::{Symbols, shown_count, shown_time};
+use crate::report::{shown_count, shown_time};
 
-use super::{Finding, busiest_share, costliest, have_pointers, run_ns, sum};
+use super::{Case, Finding, busiest_share, costliest, have_pointers, run_ns, sum};
 
 /// Share of the run that barriers have to take.
 const DOMINATES: f64 = 0.10;
@@ -16,7 +16,7 @@ fn is_of_all(name: &str) -> bool {
 }
 
 /// See the module.
-pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
+pub fn find(profile: &Case<'_>) -> Option<Finding> {
     let pes = profile.pes.len();
     let (calls, ns) = sum(profile, |r| r.class == Class::Barrier && is_of_all(&r.name));
     let (collectives, _) = sum(profile, |r| r.class == Class::Collective);
@@ -42,7 +42,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
             "{} in {} calls over all PEs{}",
             shown_time(ns),
             shown_count(calls),
-            costliest(profile, symbols, is_of_all)
+            costliest(profile, is_of_all)
         ),
         try_this: "make a team of each group (shmem_team_split_strided, shmem_team_split_2d) and call \
                    shmem_team_sync on it: a PE then waits for its group, not for all",

@@ -5,13 +5,15 @@ use std::collections::BTreeMap;
 use crate::merge::{Cause, Merged, PeRow};
 use crate::model::Routine;
 use crate::op::{Class, class_of};
-use crate::report::{Symbols, shown_count};
+use crate::report::shown_count;
 
 use super::room::room;
-use super::{Finding, costliest, run_ns, shown_sum, sum};
+use super::{Case, Finding, costliest_of, run_ns, shown_sum, sum};
 
 /// Share of the run from which on the library is worth a look.
 const MUCH: f64 = 0.20;
+/// Lines that are named.
+const LINES: usize = 3;
 
 /// What routines are called, which they are, and what to look at next.
 type Kind = (&'static str, fn(Class) -> bool, &'static str);
@@ -92,20 +94,20 @@ fn are_large(profile: &Merged, is_left: impl Fn(Class) -> bool) -> bool {
 }
 
 /// See the module.
-pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
-    of_classes(profile, symbols, Class::is_library_time)
+pub fn find(profile: &Case<'_>) -> Option<Finding> {
+    of_classes(profile, Class::is_library_time)
 }
 
 /// Where the time goes that findings say nothing of, as far as there is something to be saved: `is_covered` are those
 /// classes that they do.
-pub(super) fn beside(profile: &Merged, symbols: &dyn Symbols, is_covered: impl Fn(Class) -> bool) -> Option<Finding> {
+pub(super) fn beside(profile: &Case<'_>, is_covered: impl Fn(Class) -> bool) -> Option<Finding> {
     let is_left = |class: Class| class.is_library_time() && !is_covered(class);
-    let found = of_classes(profile, symbols, is_left)?;
-    let share = found.share.min(room(profile, symbols, is_left));
+    let found = of_classes(profile, is_left)?;
+    let share = found.share.min(room(profile, is_left));
     (share >= MUCH).then_some(Finding { share, ..found })
 }
 
-fn of_classes(profile: &Merged, symbols: &dyn Symbols, is_left: impl Fn(Class) -> bool) -> Option<Finding> {
+fn of_classes(profile: &Case<'_>, is_left: impl Fn(Class) -> bool) -> Option<Finding> {
     let run = run_ns(profile);
     let (_, all) = sum(profile, |r| is_left(r.class));
     // While other threads of the PE work, nothing is lost.
@@ -129,7 +131,7 @@ fn of_classes(profile: &Merged, symbols: &dyn Symbols, is_left: impl Fn(Class) -
             "{} in {} calls over all PEs{}",
             shown_sum(profile, |r| is(r.class) && is_left(r.class)),
             shown_count(calls),
-            costliest(profile, symbols, |routine| class_of(routine).is_some_and(|class| is(class) && is_left(class)))
+            costliest_of(profile, LINES, |routine| class_of(routine).is_some_and(|class| is(class) && is_left(class)))
         ),
         try_this: next,
         share: (ns.min(all) / run).min(1.0),

@@ -2,11 +2,11 @@
 
 use crate::merge::Merged;
 use crate::op::Class;
-use crate::report::{Symbols, shown_count, shown_time};
+use crate::report::{shown_count, shown_time};
 use crate::tables::Lock;
 
 use super::room::room;
-use super::{Finding, costliest, run_ns, sum};
+use super::{Case, Finding, costliest, run_ns, sum};
 
 /// Share of the run that locks have to take.
 const DOMINATES: f64 = 0.10;
@@ -24,11 +24,11 @@ fn holder(profile: &Merged) -> String {
 }
 
 /// See the module.
-pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
+pub fn find(profile: &Case<'_>) -> Option<Finding> {
     let is_set = Lock::is_waited_for_in;
     let (calls, ns) = sum(profile, |r| r.class == Class::Lock && is_set(&r.name));
     // While one PE hardly waits, the run takes what that one does, under the lock or not.
-    let share = (ns / run_ns(profile)).min(room(profile, symbols, |class| class == Class::Lock));
+    let share = (ns / run_ns(profile)).min(room(profile, |class| class == Class::Lock));
     if profile.pes.len() < 2 || calls < MANY || share < DOMINATES {
         return None;
     }
@@ -43,7 +43,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
             shown_count(calls),
             shown_time(ns / calls.max(1) as f64),
             holder(profile),
-            costliest(profile, symbols, is_set)
+            costliest(profile, is_set)
         ),
         try_this: if is_handover {
             "they are held for little of it: most is handing them over. Take a lock once for several updates; an \

@@ -4,6 +4,7 @@
 mod algorithm;
 mod barrier_late;
 mod barriers_per_byte;
+mod case;
 mod compare_and_swap;
 mod contended_atomics;
 mod contexts_and_teams;
@@ -46,6 +47,8 @@ mod waits_for;
 use std::collections::BTreeMap;
 
 pub(crate) use self::barrier_late::waits_itself;
+pub use self::case::Case;
+pub(crate) use self::naps::naps_ns;
 pub(crate) use self::start_and_end::late as late_end;
 use crate::merge::{Merged, PeRow};
 use crate::model::Routine;
@@ -70,7 +73,7 @@ pub struct Rule {
     /// Name.
     pub name: &'static str,
     /// Looks at a profile.
-    pub find: fn(&Merged, &dyn Symbols) -> Option<Finding>,
+    pub find: fn(&Case<'_>) -> Option<Finding>,
 }
 
 /// Every rule.
@@ -131,11 +134,12 @@ pub fn findings(profile: &Merged, symbols: &dyn Symbols) -> Vec<(&'static str, F
         whole.pes.retain(|pe| !pe.incomplete);
         return findings(&whole, symbols);
     }
-    if let Some(finding) = (GIVEN_UP.find)(profile, symbols) {
+    let profile = &Case::new(profile, symbols);
+    if let Some(finding) = (GIVEN_UP.find)(profile) {
         return vec![(GIVEN_UP.name, finding)];
     }
     let mut found: Vec<_> =
-        RULES.iter().filter_map(|rule| (rule.find)(profile, symbols).map(|finding| (rule.name, finding))).collect();
+        RULES.iter().filter_map(|rule| (rule.find)(profile).map(|finding| (rule.name, finding))).collect();
     // Threads that lose time together do not lose more than there is.
     found.iter_mut().for_each(|(_, finding)| finding.share = finding.share.min(1.0));
     // What is found has to explain some of it: a heap that is full does not, and cores that are taken have to explain
@@ -149,8 +153,8 @@ pub fn findings(profile: &Merged, symbols: &dyn Symbols) -> Vec<(&'static str, F
     };
     let names: Vec<&str> = found.iter().filter(|finding| explains(finding)).map(|(name, _)| *name).collect();
     let otherwise = match names.is_empty() {
-        true => (OTHERWISE.find)(profile, symbols),
-        false => library_time::beside(profile, symbols, |class| names.iter().any(|name| covered::is_by(name, class))),
+        true => (OTHERWISE.find)(profile),
+        false => library_time::beside(profile, |class| names.iter().any(|name| covered::is_by(name, class))),
     };
     found.extend(otherwise.map(|finding| (OTHERWISE.name, finding)));
     found.sort_by(|a, b| b.1.share.total_cmp(&a.1.share).then_with(|| a.0.cmp(b.0)));
@@ -220,18 +224,39 @@ fn is_quiet(r: &Routine) -> bool {
     r.class == Class::Order && r.name.contains("quiet")
 }
 
+/// Share of the time at all lines that a line takes to be named after the first.
+const NEXT: f64 = 0.10;
+
 /// The call site at which the routines that `of` picks take most of their time, for people; and who calls there, where
 /// several functions do: it is of a layer of the program.
-fn costliest(profile: &Merged, symbols: &dyn Symbols, of: impl Fn(&str) -> bool) -> String {
-    let grids = grids(&crate::report::CALL_SITES, profile, &crate::report::Options::default(), symbols);
+fn costliest(profile: &Case<'_>, of: impl Fn(&str) -> bool) -> String {
+    costliest_of(profile, 1, of)
+}
+
+/// As [`costliest`], and the next lines, so many in all, that take a tenth of their time or more.
+fn costliest_of(profile: &Case<'_>, lines: usize, of: impl Fn(&str) -> bool) -> String {
+    let grids = grids(&crate::report::CALL_SITES, profile, &crate::report::Options::default(), profile.symbols);
     let cell = |row: &[crate::report::grid::Cell], at: usize| row[at].shown(crate::report::grid::Kind::Text);
-    let found = grids.iter().find_map(|grid| Some((grid, grid.rows.iter().find(|row| of(&cell(row, 1)))?)));
-    let Some((grid, row)) = found else { return String::new() };
-    let callers = grid.columns.iter().position(|column| column.name == "callers").map(|at| cell(row, at));
+    let Some(grid) = grids.first() else { return String::new() };
+    let rows: Vec<_> = grid.rows.iter().filter(|row| of(&cell(row, 1))).collect();
+    let Some(row) = rows.first() else { return String::new() };
+    let column = |name: &str| grid.columns.iter().position(|column| column.name == name);
+    let callers = column("callers").map(|at| cell(row, at));
     // Shares are told where there are several.
     let callers = callers.filter(|callers| callers.contains(" %)"));
     let called = callers.map_or(String::new(), |callers| format!(", called by {callers}"));
-    format!("; most {}{called}", located(&cell(row, 0)))
+    let total = |row: &[crate::report::grid::Cell]| column("total_ns").map_or(0.0, |at| row[at].number());
+    let worth = NEXT * rows.iter().map(|row| total(row)).sum::<f64>();
+    let mut places = vec![cell(row, 0)];
+    for row in rows.iter().filter(|row| total(row) >= worth && total(row) > 0.0) {
+        let place = cell(row, 0);
+        if places.len() < lines && !places.contains(&place) {
+            places.push(place);
+        }
+    }
+    let next: Vec<String> = places[1..].iter().map(|place| located(place)).collect();
+    let next = if next.is_empty() { String::new() } else { format!(", then {}", next.join(" and ")) };
+    format!("; most {}{called}{next}", located(&places[0]))
 }
 
 /// The share of the run that the PE which waits least spends otherwise: however little the others wait, the run takes

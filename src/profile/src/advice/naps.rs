@@ -33,7 +33,7 @@ fn changes(r: &Routine) -> bool {
 }
 
 /// How long each PE sleeps between asks, in nanoseconds.
-pub(super) fn naps_ns(profile: &Merged) -> impl Fn(&PeRow) -> u64 + use<> {
+pub(crate) fn naps_ns(profile: &Merged) -> impl Fn(&PeRow) -> u64 + use<> {
     let parts = outside_parts(profile);
     let asleep = move |pe: &PeRow| Some(parts(pe)).filter(|parts| is_asleep(pe, parts));
     let asked = profile.pes.iter().filter(|pe| asleep(pe).is_some()).map(asks).fold(0, u64::saturating_add);

@@ -1,10 +1,9 @@
 //! A network that had no room for operations again and again.
 
-use crate::merge::Merged;
 use crate::op::Class;
-use crate::report::{Symbols, shown_count, shown_time};
+use crate::report::{shown_count, shown_time};
 
-use super::{Finding, run_ns, sum};
+use super::{Case, Finding, run_ns, sum};
 
 /// Share of the operations that have to find no room.
 const OFTEN: f64 = 0.1;
@@ -14,7 +13,7 @@ const MANY: u64 = 10_000;
 const DOMINATES: f64 = 0.10;
 
 /// See the module.
-pub fn find(profile: &Merged, _: &dyn Symbols) -> Option<Finding> {
+pub fn find(profile: &Case<'_>) -> Option<Finding> {
     let number = |wanted: &str| profile.network.iter().find(|(name, _)| name == wanted).map(|(_, sum)| *sum);
     let retries = number("retries")?;
     let operations: u64 = ["writes", "reads", "requests", "messages", "nic_atomics"]

@@ -1,10 +1,9 @@
 //! Many small messages over the network, each by itself.
 
-use crate::merge::Merged;
 use crate::op::Class;
-use crate::report::{Symbols, shown_bytes, shown_count, shown_time};
+use crate::report::{shown_bytes, shown_count, shown_time};
 
-use super::{Finding, compare_and_swap, costliest, run_ns, sum};
+use super::{Case, Finding, compare_and_swap, costliest, run_ns, sum};
 
 /// Messages of a PE before they are many.
 const MANY: u64 = 100;
@@ -16,7 +15,7 @@ const DOMINATES: f64 = 0.10;
 const ALONE: f64 = 2.0;
 
 /// See the module.
-pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
+pub fn find(profile: &Case<'_>) -> Option<Finding> {
     let number = |wanted: &str| profile.network.iter().find(|(name, _)| name == wanted).map_or(0, |(_, sum)| sum.total);
     let (requests, entries) = (number("requests"), number("request_entries"));
     let operations = number("writes").saturating_add(number("reads")).saturating_add(requests);
@@ -46,7 +45,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
                 0 => String::new(),
                 _ => format!("; {:.1} puts and atomics in a message", entries as f64 / requests as f64),
             },
-            costliest(profile, symbols, is_transfer)
+            costliest(profile, is_transfer)
         ),
         try_this: "issue many with the _nbi forms and one quiet: small ones then share messages; or collect them in a \
                    buffer a PE",

@@ -1,10 +1,9 @@
 //! Calls in which the PEs of a job stood when somebody ended it.
 
-use crate::merge::Merged;
 use crate::model::Routine;
-use crate::report::{Symbols, shown_time};
+use crate::report::shown_time;
 
-use super::{Finding, costliest, run_ns};
+use super::{Case, Finding, costliest, run_ns};
 
 /// Share of the run from which on it was ended because of them.
 const MUCH: f64 = 0.02;
@@ -12,7 +11,7 @@ const MUCH: f64 = 0.02;
 const LISTED: usize = 3;
 
 /// See the module.
-pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
+pub fn find(profile: &Case<'_>) -> Option<Finding> {
     if !profile.was_given_up() {
         return None;
     }
@@ -34,7 +33,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
             "{} in {} when the job was ended{}",
             shown_time(ns as f64),
             if calls == 1 { "it".to_owned() } else { format!("these {calls}") },
-            costliest(profile, symbols, |routine| routine == most.name)
+            costliest(profile, |routine| routine == most.name)
         ),
         try_this: "oshprof hang says who waits for whom while such a job runs, and oshrun does at --timeout and on \
                    SIGQUIT",

@@ -2,9 +2,9 @@
 
 use crate::merge::{Merged, PeRow};
 use crate::op::Class;
-use crate::report::{Symbols, shown_cores, shown_count, shown_time};
+use crate::report::{shown_cores, shown_count, shown_time};
 
-use super::{Finding, run_ns};
+use super::{Case, Finding, run_ns};
 
 /// Share of the run that has to be spent waiting.
 const WAITING: f64 = 0.10;
@@ -39,7 +39,7 @@ const THROTTLED: &str = "look at nr_throttled in the control group's cpu.stat: w
      ask for a larger quota; else run where nothing else runs";
 
 /// See the module.
-pub fn find(profile: &Merged, _: &dyn Symbols) -> Option<Finding> {
+pub fn find(profile: &Case<'_>) -> Option<Finding> {
     let hosts = crate::report::hosts(profile);
     let known = || profile.pes.iter().filter(|pe| pe.system.cores > 0);
     let on = |host: &str| known_on(profile, host);

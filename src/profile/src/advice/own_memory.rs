@@ -1,13 +1,12 @@
 //! Puts and gets of a PE's own memory, which it can read and write itself.
 
-use crate::merge::Merged;
 use crate::model::Routine;
 use crate::op::Class;
-use crate::report::{Symbols, shown_count};
+use crate::report::shown_count;
 use crate::size::Distance;
 
 use super::room::room;
-use super::{Finding, core_ns, costliest, shown_sum, sum};
+use super::{Case, Finding, core_ns, costliest, shown_sum, sum};
 
 /// Calls of a PE before they are many.
 const MANY: u64 = 10_000;
@@ -27,10 +26,10 @@ pub(super) fn is_of_own(r: &Routine) -> bool {
 }
 
 /// See the module.
-pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
+pub fn find(profile: &Case<'_>) -> Option<Finding> {
     let (calls, ns) = sum(profile, is_of_own);
     let a_pe = calls / (profile.pes.len() as u64).max(1);
-    let share = (ns / core_ns(profile)).min(room(profile, symbols, moves));
+    let share = (ns / core_ns(profile)).min(room(profile, moves));
     // A PE that is alone has nobody else's.
     if profile.pes.len() < 2 || a_pe < MANY || share < DOMINATES {
         return None;
@@ -41,7 +40,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
         evidence: format!(
             "{} over all PEs{}",
             shown_sum(profile, is_of_own),
-            costliest(profile, symbols, |name| names.contains(&name))
+            costliest(profile, |name| names.contains(&name))
         ),
         try_this: "symmetric memory of the PE itself is memory as any other: read and write it directly, and call the \
                    library for what other PEs have",

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use crate::merge::Merged;
 use crate::op::Class;
-use crate::report::{Symbols, hosts, shown_bytes, shown_time};
+use crate::report::{hosts, shown_bytes, shown_time};
 use crate::size::Distance;
 
-use super::{Finding, have_pointers, run_ns, sum};
+use super::{Case, Finding, have_pointers, run_ns, sum};
 
 /// Share of the bytes to other hosts that has to be saved.
 const SAVED: f64 = 0.25;
@@ -17,7 +17,7 @@ const DOMINATES: f64 = 0.10;
 const MOST: usize = 256;
 
 /// See the module.
-pub fn find(profile: &Merged, _: &dyn Symbols) -> Option<Finding> {
+pub fn find(profile: &Case<'_>) -> Option<Finding> {
     let hosts = hosts(profile);
     let pes = profile.pes.len();
     // What goes between PEs of one host through pointers would go between hosts, were they placed otherwise.

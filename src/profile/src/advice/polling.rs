@@ -1,13 +1,15 @@
 //! Waiting by asking again and again.
 
+use std::collections::BTreeMap;
+
 use crate::merge::{ADDRESSES, Merged, PeRow, are_of_many_words, are_of_one_word, is_ask, is_fetch, outside_parts};
 use crate::model::Routine;
 use crate::op::{self, Class};
-use crate::report::{Symbols, shown_count, shown_time};
+use crate::report::{shown_count, shown_time};
 
 use super::naps::naps_ns;
 use super::room::{is_transfer, room};
-use super::{Finding, by_pe, compare_and_swap, core_ns, costliest, shown_sum, sum};
+use super::{Case, Finding, by_pe, compare_and_swap, core_ns, costliest, shown_sum, sum};
 
 /// Share of the run time that has to go into asking.
 const DOMINATES: f64 = 0.10;
@@ -19,6 +21,9 @@ const FAILED_OF_MANY: u64 = 4;
 
 /// What PEs compute, compared with what asking takes, from which on they may look now and then, and wait for nothing.
 const BETWEEN: f64 = 2.0;
+
+/// Share of what is asked for, as far as it is known whose memory it is, that has to be of one PE for it to be named.
+const ONE_PE: f64 = 0.6;
 
 /// Bytes of an element at most.
 const ELEMENT: u64 = 16;
@@ -161,10 +166,10 @@ pub(super) fn waited_ns(profile: &Merged) -> impl Fn(&PeRow) -> (u64, u64) {
 }
 
 /// See the module.
-pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
+pub fn find(profile: &Case<'_>) -> Option<Finding> {
     let Asking { routines, calls, share, naps_ns, computes_between } = asking(profile)?;
     // While one PE hardly asks or waits, the run takes what that one does.
-    let share = share.min(room(profile, symbols, |class| is_transfer(class) || class == Class::Lock));
+    let share = share.min(room(profile, |class| is_transfer(class) || class == Class::Lock));
     if share < DOMINATES {
         return None;
     }
@@ -182,13 +187,26 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     Some(Finding {
         what: format!("{what}: {} tests, fetches and the like", shown_count(calls)),
         evidence: format!(
-            "{} in them{asleep}{whose}{}",
+            "{} in them{asleep}{whose}{}{}",
             shown_sum(profile, |r| names.contains(&&*r.name)),
-            costliest(profile, symbols, |name| names.contains(&name))
+            asked_of(profile, &names),
+            costliest(profile, |name| names.contains(&name))
         ),
         try_this: try_this(looks, naps_ns > 0.0),
         share,
     })
+}
+
+/// Whose memory most of what is asked for is in: of tests, which are of the PE's own, that is not known.
+fn asked_of(profile: &Merged, names: &[&str]) -> String {
+    let mut pes: BTreeMap<u32, u64> = BTreeMap::new();
+    for row in profile.addresses.iter().filter(|row| names.contains(&&*row.routine)) {
+        *pes.entry(row.peer).or_default() += row.calls;
+    }
+    let all = pes.values().sum::<u64>() as f64;
+    let most = pes.into_iter().max_by_key(|&(pe, calls)| (calls, std::cmp::Reverse(pe)));
+    let most = most.filter(|(_, calls)| *calls as f64 >= ONE_PE * all && profile.pes.len() > 2);
+    most.map_or_else(String::new, |(pe, _)| format!(", most of memory of PE {pe}"))
 }
 
 fn try_this(looks: bool, sleeps: bool) -> &'static str {
@@ -200,11 +218,11 @@ fn try_this(looks: bool, sleeps: bool) -> &'static str {
         }
         (_, true) => {
             "shmem_wait_until or its _some and _any forms, on a variable of the waiting PE: they return as soon as it \
-             is set, where a PE that sleeps comes back later"
+             is set, where a PE that sleeps comes back later; --view causes then says which PE they wait for"
         }
         _ => {
             "shmem_wait_until or its _some and _any forms, on a variable of the waiting PE, which leave the core to \
-             others; shmem_set_lock for a lock"
+             others, and --view causes then says which PE they wait for; shmem_set_lock for a lock"
         }
     }
 }

@@ -3,10 +3,10 @@
 use crate::merge::{Cause, Merged};
 use crate::model::Routine;
 use crate::op::{Class, class_of};
-use crate::report::{Symbols, shown_count, shown_time};
+use crate::report::{shown_count, shown_time};
 use crate::tables::Peer;
 
-use super::{Finding, WORTH, costliest, run_ns, sum, sum_of};
+use super::{Case, Finding, WORTH, costliest, run_ns, sum, sum_of};
 
 const MANY: u64 = 1000;
 /// Bytes of a flag at most.
@@ -41,7 +41,7 @@ fn go_elsewhere(profile: &Merged, flags: u64, bytes: f64) -> bool {
 }
 
 /// See the module.
-pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
+pub fn find(profile: &Case<'_>) -> Option<Finding> {
     let (mut flags, mut flag_ns) = sum(profile, is_flag);
     let (mut puts, mut put_ns) = sum(profile, |r| r.class == Class::Put && !is_flag(r));
     let (fences, fence_ns) = sum(profile, |r| r.class == Class::Order);
@@ -75,7 +75,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
             shown_count(fences),
             shown_count(waits),
             shown_time(goes),
-            costliest(profile, symbols, |name| name.contains("fence") || name.contains("quiet"))
+            costliest(profile, |name| name.contains("fence") || name.contains("quiet"))
         ),
         try_this: "shmem_put_signal sends data and flag together; the receiver waits with shmem_signal_wait_until",
         share: saved.clamp(WORTH, 1.0),

@@ -1,17 +1,16 @@
 //! Questions with always the same answer, asked again and again.
 
-use crate::merge::Merged;
 use crate::model::Routine;
 use crate::op::Class;
-use crate::report::{Symbols, shown_count};
+use crate::report::shown_count;
 
-use super::{Finding, WORTH, core_ns, costliest, shown_sum, sum};
+use super::{Case, Finding, WORTH, core_ns, costliest, shown_sum, sum};
 
 /// Calls of a PE before they are many.
 const MANY: u64 = 100_000;
 
 /// See the module.
-pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
+pub fn find(profile: &Case<'_>) -> Option<Finding> {
     let is_query = |r: &Routine| r.class == Class::Query;
     let (calls, ns) = sum(profile, is_query);
     let share = (ns / core_ns(profile)).min(1.0);
@@ -25,7 +24,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
         evidence: format!(
             "{} in it and its like over all PEs{}",
             shown_sum(profile, is_query),
-            costliest(profile, symbols, |name| name == most.name)
+            costliest(profile, |name| name == most.name)
         ),
         try_this: "ask once, before the loop, and keep the answer in a variable",
         share,

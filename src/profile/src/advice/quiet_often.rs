@@ -1,19 +1,18 @@
 //! A quiet after every put or nonblocking get, or a fence after every put.
 
-use crate::merge::Merged;
 use crate::model::Routine;
 use crate::op::{self, Class};
-use crate::report::{Symbols, shown_count};
+use crate::report::shown_count;
 
-use super::{Finding, WORTH, core_ns, costliest, is_quiet, shown_sum, sum};
+use super::{Case, Finding, WORTH, core_ns, costliest, is_quiet, shown_sum, sum};
 
 const MANY: u64 = 1000;
 /// Bytes of a put in the mean from which on sending them takes longer than what a quiet for several would save.
 const LARGE: u64 = 4096;
 
 /// See the module.
-pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
-    quiets(profile, symbols).or_else(|| fences(profile, symbols))
+pub fn find(profile: &Case<'_>) -> Option<Finding> {
+    quiets(profile).or_else(|| fences(profile))
 }
 
 /// About as many as there are of the others.
@@ -31,7 +30,7 @@ fn is_nbi_get(r: &Routine) -> bool {
     r.class == Class::Get && op::has(&r.name, op::NONBLOCKING)
 }
 
-fn quiets(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
+fn quiets(profile: &Case<'_>) -> Option<Finding> {
     let (quiets, ns) = sum(profile, is_quiet);
     let (calls, call_ns) = sum(profile, is_completed);
     let (gets, _) = sum(profile, |r| is_completed(r) && is_nbi_get(r));
@@ -55,7 +54,7 @@ fn quiets(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
             "{} in quiet, {} in {of}s{}",
             shown_sum(profile, is_quiet),
             shown_sum(profile, is_completed),
-            costliest(profile, symbols, |name| name.contains("quiet"))
+            costliest(profile, |name| name.contains("quiet"))
         ),
         try_this: if of == "get" {
             "one quiet after a batch of gets, or one get of a block: what is fetched can be read after the quiet"
@@ -68,7 +67,7 @@ fn quiets(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
 }
 
 /// Fences that order what nobody looks at in between: where somebody waits for each, another rule speaks.
-fn fences(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
+fn fences(profile: &Case<'_>) -> Option<Finding> {
     let is_fence = |r: &Routine| r.class == Class::Order && r.name.contains("fence");
     let (fences, ns) = sum(profile, is_fence);
     let (puts, _) = sum(profile, |r| r.class == Class::Put);
@@ -82,7 +81,7 @@ fn fences(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
         evidence: format!(
             "{} in fence{}",
             shown_sum(profile, is_fence),
-            costliest(profile, symbols, |name| name.contains("fence"))
+            costliest(profile, |name| name.contains("fence"))
         ),
         try_this: "one fence between what has to be seen first and what tells of it; none before a quiet or a \
                    barrier, which complete all puts anyway",

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use crate::merge::{Late, Merged, PeRow, PhaseSum};
 use crate::op::Class;
-use crate::report::{LinePhase, Symbols, line, phases_by_line};
+use crate::report::line;
 
+use super::Case;
 use super::naps::naps_ns;
 use super::serial_pe::may_wait;
 
@@ -19,11 +20,11 @@ pub(super) fn is_transfer(class: Class) -> bool {
 
 /// The share of the run that is left without waits, and calls of the classes that `of` picks, at most: of the PE that
 /// has most else to do, and of the PEs that have most else to do from one meeting to the next.
-pub(super) fn room(profile: &Merged, symbols: &dyn Symbols, of: impl Fn(Class) -> bool) -> f64 {
+pub(super) fn room(profile: &Case<'_>, of: impl Fn(Class) -> bool) -> f64 {
     let is_saved = |class: Class| may_wait(class) || of(class);
     let naps = naps_ns(profile);
     let busy = |pe: &PeRow| busy_ns(pe, is_saved).saturating_sub(naps(pe)) as f64 / pe.main_ns().max(1) as f64;
-    let busy = profile.pes.iter().map(busy).fold(0.0, f64::max).max(between_meetings(profile, symbols));
+    let busy = profile.pes.iter().map(busy).fold(0.0, f64::max).max(between_meetings(profile));
     (1.0 - busy).max(0.0)
 }
 
@@ -34,20 +35,20 @@ fn busy_ns(pe: &PeRow, is_saved: impl Fn(Class) -> bool) -> u64 {
 
 /// The share of the run that is work of the PE that works most from each meeting to the next: where all go the same way
 /// and meet all others, nobody is past a meeting before it.
-fn between_meetings(profile: &Merged, symbols: &dyn Symbols) -> f64 {
-    let phases = phases_by_line(profile, symbols);
-    if !go_together(profile, &phases) {
+fn between_meetings(profile: &Case<'_>) -> f64 {
+    if !go_together(profile) {
         return 0.0;
     }
     let work = work_between(profile);
     let most = |sum: &PhaseSum| profile.pes.iter().map(|pe| work(sum, pe.pe)).fold(0.0, f64::max);
-    let all: f64 = phases.iter().map(|phase| most(&phase.sum)).sum();
+    let all: f64 = profile.line_phases().iter().map(|phase| most(&phase.sum)).sum();
     all / (profile.efficiencies.run.elapsed_most.max(1) as f64)
 }
 
 /// Whether all PEs go the same way from meeting to meeting, and meet all others there. Where the compiler has made
 /// several places of a line, all of them are one.
-pub(super) fn go_together(profile: &Merged, phases: &[LinePhase]) -> bool {
+pub(super) fn go_together(profile: &Case<'_>) -> bool {
+    let phases = profile.line_phases();
     let pes = profile.pes.len() as u64;
     let is_of_all = |size: i32| u64::try_from(size) == Ok(pes);
     let are_of_all = profile.teams.iter().all(|((.., size), sum)| sum.calls == 0 || is_of_all(*size));
@@ -57,13 +58,9 @@ pub(super) fn go_together(profile: &Merged, phases: &[LinePhase]) -> bool {
 }
 
 /// Phases that end in the meetings of a line.
-pub(super) fn phases_before<'p>(
-    phases: &'p [LinePhase],
-    late: &'p Late,
-    symbols: &dyn Symbols,
-) -> impl Iterator<Item = &'p PhaseSum> {
-    let here = late.place().map(|place| line(Some(place), symbols));
-    phases.iter().filter(move |phase| phase.ends_at(late, here.as_deref())).map(|phase| &phase.sum)
+pub(super) fn phases_before<'p>(profile: &'p Case<'_>, late: &'p Late) -> impl Iterator<Item = &'p PhaseSum> {
+    let here = late.place().map(|place| line(Some(place), profile.symbols));
+    profile.line_phases().iter().filter(move |phase| phase.ends_at(late, here.as_deref())).map(|phase| &phase.sum)
 }
 
 /// What a PE works from one meeting to the next, in nanoseconds, without standing in line for a core, or sleeping until

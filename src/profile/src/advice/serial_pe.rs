@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use crate::merge::{Does, Merged, PeRow, PhaseSum, WaitLines};
 use crate::op::{Class, class_of};
-use crate::report::{Symbols, phases_by_line, shown_time, try_otherwise};
+use crate::report::{shown_time, try_otherwise};
 
 use super::naps::naps_ns;
-use super::{Finding, outside, polling, run_ns, serial_phase};
+use super::{Case, Finding, outside, polling, run_ns, serial_phase};
 
 /// How much more than the mean of the others the one has to work.
 pub(super) const MORE: f64 = 1.5;
@@ -21,11 +21,11 @@ const LOST_IN_CROWD: f64 = 0.05;
 pub(super) const LEAST_NS: f64 = 20e6;
 
 /// See the module.
-pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
-    in_run(profile, symbols).or_else(|| serial_phase::find(profile, symbols))
+pub fn find(profile: &Case<'_>) -> Option<Finding> {
+    in_run(profile).or_else(|| serial_phase::find(profile))
 }
 
-fn in_run(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
+fn in_run(profile: &Case<'_>) -> Option<Finding> {
     // Of a job that broke off nobody knows how long each would have worked.
     if profile.pes.len() < 2 || profile.broke_off() {
         return None;
@@ -60,13 +60,13 @@ fn in_run(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
         false => (LOST, was_without_core(one, excess)),
     };
     // Who has a bit more to do before each meeting is what another rule is for.
-    let is_habit = super::barrier_late::late_pe(profile, symbols) == Some(one.pe);
+    let is_habit = super::barrier_late::late_pe(profile) == Some(one.pe);
     let is_one = is_alone(work(one), others().map(work), mean) && work(one) as f64 >= MORE * mean;
     if !is_one || excess < LEAST_NS || share < least || stood || is_habit {
         return None;
     }
     let alone = if works { "works alone" } else { "is outside of the library alone" };
-    let between = longest_phase(profile, one.pe, symbols);
+    let between = longest_phase(profile, one.pe);
     let asleep = match others().map(&naps).fold(0, u64::saturating_add) {
         0 => String::new(),
         ns => format!(", {} of it asleep between tests", shown_time(ns as f64)),
@@ -123,9 +123,8 @@ pub(super) fn is_alone(most: u64, others: impl Iterator<Item = u64>, mean: f64) 
 }
 
 /// The two lines between which a PE works most of what it works more than the others.
-fn longest_phase(profile: &Merged, pe: u32, symbols: &dyn Symbols) -> String {
-    let phases = phases_by_line(profile, symbols);
-    let most = phases.iter().filter(|phase| phase.sum.most().1 == pe && phase.sum.pes() > 0);
+fn longest_phase(profile: &Case<'_>, pe: u32) -> String {
+    let most = profile.line_phases().iter().filter(|phase| phase.sum.most().1 == pe && phase.sum.pes() > 0);
     let more = |sum: &PhaseSum| sum.most().0.saturating_sub(sum.work_ns() / sum.pes());
     let most = most.max_by_key(|phase| more(&phase.sum));
     most.map_or_else(String::new, |phase| format!(", most of it {}", phase.name()))

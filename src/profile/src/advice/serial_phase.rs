@@ -2,11 +2,11 @@
 //! may have as much to do.
 
 use crate::merge::{Merged, PhaseSum};
-use crate::report::{LinePhase, Symbols, phases_by_line, shown_time};
+use crate::report::{LinePhase, shown_time};
 
 use super::room::{go_together, work_between};
 use super::serial_pe::{LEAST_NS, LOST, MORE, is_alone};
-use super::{Finding, polling, run_ns};
+use super::{Case, Finding, polling, run_ns};
 
 /// The part of what it has to do more in which the others ask at least: while they stand in line for a core, they do
 /// not.
@@ -28,13 +28,12 @@ impl Alone<'_> {
 }
 
 /// Where others wait in meetings, or for flags, other rules speak.
-pub(super) fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
-    let phases = phases_by_line(profile, symbols);
-    if !polling::is_waiting(profile) || !go_together(profile, &phases) {
+pub(super) fn find(profile: &Case<'_>) -> Option<Finding> {
+    if !polling::is_waiting(profile) || !go_together(profile) {
         return None;
     }
     let (pes, work) = (profile.pes.len(), work_between(profile));
-    let alone = phases.iter().filter_map(|phase| alone(profile, phase, &work));
+    let alone = profile.line_phases().iter().filter_map(|phase| alone(profile, phase, &work));
     let most = alone.max_by(|a, b| a.saved_ns(pes).total_cmp(&b.saved_ns(pes)))?;
     let share = most.saved_ns(pes) / run_ns(profile);
     (share >= LOST).then(|| Finding {

@@ -2,10 +2,10 @@
 
 use crate::merge::{Cause, Merged, PeRow};
 use crate::op::{Class, class_of};
-use crate::report::{Symbols, shown_time};
+use crate::report::shown_time;
 
 use super::serial_pe::may_wait;
-use super::{Finding, costliest, oversubscribed, run_ns};
+use super::{Case, Finding, costliest, oversubscribed, run_ns};
 
 /// Share of the run that has to be lost waiting for each other.
 const LOST: f64 = 0.20;
@@ -31,7 +31,7 @@ const EVEN_OUT: &str = "give each PE a part of each step: smaller parts, which P
      (shmem_atomic_fetch_add); meet less often, so that steps that take long even out";
 
 /// See the module.
-pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
+pub fn find(profile: &Case<'_>) -> Option<Finding> {
     let pes = profile.pes.len() as u64;
     let times = &profile.efficiencies.run;
     let elapsed = times.elapsed_most as f64;
@@ -50,7 +50,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
             shown_time(times.useful_sum as f64),
             shown_time(elapsed),
             shown_time(waiting),
-            costliest(profile, symbols, |routine| class_of(routine).is_some_and(may_wait))
+            costliest(profile, |routine| class_of(routine).is_some_and(may_wait))
         ),
         try_this: if in_meetings_ns(profile) > for_flags_ns(profile, pes) { EVEN_OUT } else { PASS_ON },
         share,

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use crate::merge::{Merged, PeRow, RemoteTime};
-use crate::report::{Symbols, shown_bytes, shown_time};
+use crate::report::{shown_bytes, shown_time};
 use crate::size::size_bounds;
 
-use super::{Finding, costliest, run_ns};
+use super::{Case, Finding, costliest, run_ns};
 
 /// Hosts from which on one can be told from the others.
 const HOSTS: usize = 3;
@@ -36,7 +36,7 @@ impl Slow<'_> {
 }
 
 /// See the module.
-pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
+pub fn find(profile: &Case<'_>) -> Option<Finding> {
     let mut kinds: BTreeMap<(&str, u8), Vec<&RemoteTime>> = BTreeMap::new();
     profile.remote_times.iter().for_each(|of| kinds.entry((&*of.routine, of.class)).or_default().push(of));
     let slow = kinds.into_values().filter_map(slow).max_by(|a, b| a.all_ns.total_cmp(&b.all_ns))?;
@@ -57,7 +57,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
             shown_time(mean),
             shown_time(next),
             shown_time(slow.all_ns),
-            costliest(profile, symbols, |name| name == &**routine)
+            costliest(profile, |name| name == &**routine)
         ),
         try_this: "look at that host's link: its speed, its errors, and who else uses it; PEs that exchange most \
                    belong to other hosts, or to one",

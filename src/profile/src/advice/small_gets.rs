@@ -1,12 +1,11 @@
 //! Small gets and atomic fetches of data one after another, each of which waits for its answer.
 
-use crate::merge::Merged;
 use crate::model::Routine;
 use crate::op::{self, Class};
-use crate::report::{Symbols, shown_bytes, shown_count};
+use crate::report::{shown_bytes, shown_count};
 
 use super::room::room;
-use super::{Finding, WORTH, compare_and_swap, core_ns, costliest, own_memory, polling, shown_sum, sum};
+use super::{Case, Finding, WORTH, compare_and_swap, core_ns, costliest, own_memory, polling, shown_sum, sum};
 
 /// Calls of a PE before they are many.
 const MANY: u64 = 10_000;
@@ -22,13 +21,13 @@ fn is_contiguous(r: &Routine) -> bool {
 }
 
 /// See the module.
-pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
-    let blocking = gets(profile, symbols, false);
+pub fn find(profile: &Case<'_>) -> Option<Finding> {
+    let blocking = gets(profile, false);
     // Over a network they are under way together, and take their time in the quiet.
-    blocking.or_else(|| if profile.network.is_empty() { gets(profile, symbols, true) } else { None })
+    blocking.or_else(|| if profile.network.is_empty() { gets(profile, true) } else { None })
 }
 
-fn gets(profile: &Merged, symbols: &dyn Symbols, nbi: bool) -> Option<Finding> {
+fn gets(profile: &Case<'_>, nbi: bool) -> Option<Finding> {
     // Fetches that ask for a flag are another rule's.
     let is_fetch = |r: &Routine| !nbi && polling::fetches_data(profile, r);
     let of = |r: &Routine| is_contiguous(r) && op::is_nonblocking(&r.name) == nbi || is_fetch(r);
@@ -37,7 +36,7 @@ fn gets(profile: &Merged, symbols: &dyn Symbols, nbi: bool) -> Option<Finding> {
     // While one PE hardly fetches or waits, the run takes what that one does.
     let (fetches, _) = sum(profile, is_fetch);
     let is_saved = |class| class == Class::Get || fetches > 0 && class == Class::Amo;
-    let share = (ns / core_ns(profile)).min(room(profile, symbols, is_saved));
+    let share = (ns / core_ns(profile)).min(room(profile, is_saved));
     let (a_pe, each) = (calls / (profile.pes.len() as u64).max(1), bytes / calls.max(1));
     // On one PE there is nothing to wait for.
     if profile.pes.len() < 2 || a_pe < MANY || each >= SMALL || share < if nbi { NBI } else { DOMINATES } {
@@ -60,7 +59,7 @@ fn gets(profile: &Merged, symbols: &dyn Symbols, nbi: bool) -> Option<Finding> {
             "{} each, {} over all PEs{}",
             shown_bytes(each),
             shown_sum(profile, of),
-            costliest(profile, symbols, |name| names.contains(&name))
+            costliest(profile, |name| names.contains(&name))
         ),
         try_this: try_this(2 * fetches >= calls, profile.network.is_empty()),
         share,

@@ -1,35 +1,29 @@
 //! Many small puts to one PE.
 
-use crate::merge::{Merged, PeRow, SMALL, is_blocking_put, is_nbi_put};
+use crate::merge::{PeRow, SMALL, is_blocking_put, is_nbi_put};
 use crate::model::Routine;
 use crate::op::Class;
-use crate::report::{Symbols, shown_count};
+use crate::report::shown_count;
 
-use super::{Finding, WORTH, core_ns, costliest, shown_sum, sum, usual_sum};
+use super::{Case, Finding, WORTH, core_ns, costliest, shown_sum, sum, usual_sum};
 
 /// Calls a PE makes before they are many.
 const MANY: u64 = 10_000;
 /// Share of a PE's puts that go to one peer where the PEs are many, and where they are two; else as many times what it
-/// would be at random. Of two PEs that is a half.
-const ONE_PEER: (f64, f64) = (0.5, 0.75);
+/// would be at random. Of two PEs that is a half; and who has six neighbours sends each a sixth.
+const ONE_PEER: (f64, f64) = (0.15, 0.75);
 const TIMES_CHANCE: f64 = 2.0;
 
 /// Share of the run that puts which do not block have to take: over a network small ones travel together.
 const NBI: f64 = 0.10;
 
 /// See the module.
-pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
-    let blocking = puts(profile, symbols, is_blocking_put, |pe| pe.small_puts, WORTH);
-    blocking.or_else(|| puts(profile, symbols, is_nbi_put, |pe| pe.small_nbi_puts, NBI))
+pub fn find(profile: &Case<'_>) -> Option<Finding> {
+    let blocking = puts(profile, is_blocking_put, |pe| pe.small_puts, WORTH);
+    blocking.or_else(|| puts(profile, is_nbi_put, |pe| pe.small_nbi_puts, NBI))
 }
 
-fn puts(
-    profile: &Merged,
-    symbols: &dyn Symbols,
-    is_it: fn(&Routine) -> bool,
-    small: fn(&PeRow) -> u64,
-    least: f64,
-) -> Option<Finding> {
+fn puts(profile: &Case<'_>, is_it: fn(&Routine) -> bool, small: fn(&PeRow) -> u64, least: f64) -> Option<Finding> {
     // Routines that move large blocks as well take their time for those.
     let of = |r: &Routine| is_it(r) && r.traffic_bytes() < SMALL.saturating_mul(r.all_calls());
     let (puts, ns) = usual_sum(profile, of);
@@ -54,7 +48,7 @@ fn puts(
         evidence: format!(
             "{bytes} bytes each on average, {} in puts over all PEs{}",
             shown_sum(profile, of),
-            costliest(profile, symbols, |name| name.contains("put") || name.ends_with("_p"))
+            costliest(profile, |name| name.contains("put") || name.ends_with("_p"))
         ),
         try_this: if 2 * signals > puts {
             "collect them in a buffer and send it with one shmem_put_signal, whose signal tells of all of them"

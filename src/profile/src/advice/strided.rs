@@ -1,11 +1,10 @@
 //! Strided transfers of tiny elements.
 
-use crate::merge::Merged;
 use crate::model::Routine;
-use crate::report::{Symbols, is_strided, shown_count};
+use crate::report::{is_strided, shown_count};
 use crate::size::Distance;
 
-use super::{Finding, WORTH, core_ns, costliest, shown_sum, sum};
+use super::{Case, Finding, WORTH, core_ns, costliest, shown_sum, sum};
 
 /// Calls of a PE before they are many.
 const MANY: u64 = 1000;
@@ -29,7 +28,7 @@ fn remote(r: &Routine) -> f64 {
 }
 
 /// See the module.
-pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
+pub fn find(profile: &Case<'_>) -> Option<Finding> {
     let (calls, ns) = sum(profile, is_tiny);
     let routines = || profile.routines.iter().filter(|r| is_tiny(r));
     let bytes = routines().map(|r| r.all_bytes()).fold(0, u64::saturating_add);
@@ -45,7 +44,7 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
         evidence: format!(
             "{} in them over all PEs{}",
             shown_sum(profile, is_tiny),
-            costliest(profile, symbols, |name| names.contains(&name))
+            costliest(profile, |name| names.contains(&name))
         ),
         try_this: if 2.0 * remote_ns > ns {
             "shmem_ibput or shmem_ibget for blocks in place of single elements; over the network, pack the elements \

@@ -17,7 +17,7 @@ use crate::model::{Job, Pe, Profile, Progress, Routine, SizeCount};
 use crate::op::{Class, find as op};
 use crate::report::{Frame, NoSymbols, Symbols};
 use crate::size::size_class;
-use crate::tables::{Cause, CodePlace, HotLine, Module, PeTables, Peer, Rate, Releaser, Sync, Team, Traffic};
+use crate::tables::{Cause, CodePlace, HotLine, Module, PeTables, Peer, Rate, Releaser, Site, Sync, Team, Traffic};
 
 use super::{Finding, RULES};
 

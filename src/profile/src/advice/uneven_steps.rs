@@ -1,11 +1,10 @@
 //! Meetings to which another PE comes last each time, of PEs that have as much to do as each other in all.
 
-use crate::merge::Merged;
 use crate::op::Class;
-use crate::report::{LateLine, Regions, Symbols, late_by_line, located, place, shown_count, shown_time};
+use crate::report::{LateLine, Regions, late_by_line, located, place, shown_count, shown_time};
 
 use super::serial_pe::outside_ns;
-use super::{Finding, run_ns, serialized};
+use super::{Case, Finding, run_ns, serialized};
 
 /// Share of the run that has to be lost.
 const LOST: f64 = 0.15;
@@ -23,11 +22,11 @@ const MEETINGS: u64 = 10;
 const WAITS: f64 = 0.5;
 
 /// See the module.
-pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
+pub fn find(profile: &Case<'_>) -> Option<Finding> {
     let pes = profile.pes.len() as u64;
     let times = &profile.efficiencies.run;
     let factors = times.factors(pes).filter(|_| pes > 1 && !profile.meetings_differ())?;
-    let LateLine { late, .. } = late_by_line(profile, Regions::Together, symbols).into_iter().next()?;
+    let LateLine { late, .. } = late_by_line(profile, Regions::Together, profile.symbols).into_iter().next()?;
     let (pe, times_last, to_one) = late.worst()?;
     let lost = late.lost_ns as f64;
     let share = (lost / run_ns(profile)).min(1.0 - factors.balance * factors.serialisation);
@@ -41,11 +40,12 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
         || to_one as f64 > ONE_PE * lost
         || waits > WAITS * lost
         || serialized::lacks_cores(profile)
-        || serialized::find(profile, symbols).is_some()
+        || serialized::find(profile).is_some()
     {
         return None;
     }
-    let site = late.place().map_or(String::new(), |site| format!("; most {}", located(&place(Some(site), symbols))));
+    let at = |site| format!("; most {}", located(&place(Some(site), profile.symbols)));
+    let site = late.place().map_or(String::new(), at);
     Some(Finding {
         what: format!("{} waits for another PE each time, though all have as much to do", late.routine),
         evidence: format!(

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use crate::merge::{Does, Late, Merged, OutsideParts, PeRow, PhaseSum, WaitLines, Whose, outside_parts};
 use crate::op::{Class, class_of};
-use crate::report::{LateLine, Regions, Symbols, late_by_line, phases_by_line, shown_time, try_otherwise};
+use crate::report::{LateLine, Regions, late_by_line, shown_time, try_otherwise};
 use crate::text::pe_list;
 
 use super::naps::naps_ns;
 use super::room::phases_before;
 use super::serial_pe::{may_wait, outside_ns};
-use super::{Finding, costliest, run_ns, serialized};
+use super::{Case, Finding, costliest, run_ns, serialized};
 
 /// Share of the run that even work would save.
 const LOST: f64 = 0.10;
@@ -31,7 +31,7 @@ const AS_LONG: f64 = 0.5;
 const NAMED: usize = 8;
 
 /// PEs by what they have to do: those with more, and the others, with the mean of each in nanoseconds.
-struct Groups<'p> {
+pub(super) struct Groups<'p> {
     more: (Vec<&'p PeRow>, f64),
     less: (Vec<&'p PeRow>, f64),
     /// Share of the run that even work would save.
@@ -39,8 +39,8 @@ struct Groups<'p> {
 }
 
 /// Whether a PE is one of several that have more to do than the others.
-pub(super) fn is_one_of_several(profile: &Merged, pe: u32, symbols: &dyn Symbols) -> bool {
-    groups(profile, symbols).is_some_and(|groups| groups.more.0.iter().any(|row| row.pe == pe))
+pub(super) fn is_one_of_several(profile: &Case<'_>, pe: u32) -> bool {
+    profile.uneven().is_some_and(|groups| groups.more.0.iter().any(|row| row.pe == pe))
 }
 
 /// In a crowd no more than it was on cores for: whoever waits stands in line there as well, for how long of it is not
@@ -70,21 +70,22 @@ fn works(profile: &Merged, is_crowded: bool) -> impl Fn(&PeRow) -> f64 + use<> {
     move |pe| worked_ns(pe, is_crowded).saturating_sub(naps(pe)) as f64
 }
 
-fn groups<'p>(profile: &'p Merged, symbols: &dyn Symbols) -> Option<Groups<'p>> {
+/// See [`Case::uneven`].
+pub(super) fn groups<'p>(profile: &Case<'p>) -> Option<Groups<'p>> {
     let is_crowded = serialized::lacks_cores(profile);
     if profile.pes.len() < 3 || profile.meetings_differ() || is_crowded && !are_cores_known(profile) {
         return None;
     }
     let works = works(profile, is_crowded);
     let mean = |pes: &[&PeRow]| pes.iter().map(|pe| works(pe)).sum::<f64>() / pes.len().max(1) as f64;
-    let all: Vec<&PeRow> = profile.pes.iter().collect();
+    let all: Vec<&PeRow> = profile.profile.pes.iter().collect();
     let (most, middle) = (all.iter().map(|pe| works(pe)).fold(0.0, f64::max), mean(&all));
     let (mut more, less): (Vec<_>, Vec<_>) = all.into_iter().partition(|pe| works(pe) > (most + middle) / 2.0);
     let in_meetings = profile.late.iter().flat_map(|line| line.by_pe.values()).map(|(_, ns)| *ns as f64).sum::<f64>();
     let for_flags: f64 = less.iter().map(|pe| pe.time_ns(Class::is_for_others).min(pe.main_ns()) as f64).sum();
     let are_meetings = in_meetings >= for_flags;
     let to_them = match are_meetings {
-        true => keep_late(profile, &mut more, &less, symbols),
+        true => keep_late(profile, &mut more, &less),
         false => keep_waited_for(profile, &mut more),
     };
     let (more, less) = ((mean(&more), more), (mean(&less), less));
@@ -113,11 +114,10 @@ fn groups<'p>(profile: &'p Merged, symbols: &dyn Symbols) -> Option<Groups<'p>> 
 
 /// Keeps the PEs for which others wait in meetings, and gives what is lost to them where several are late: one that is
 /// late alone is what another rule is for.
-fn keep_late(profile: &Merged, more: &mut Vec<&PeRow>, less: &[&PeRow], symbols: &dyn Symbols) -> f64 {
-    let phases = phases_by_line(profile, symbols);
+fn keep_late(profile: &Case<'_>, more: &mut Vec<&PeRow>, less: &[&PeRow]) -> f64 {
     let (mut to_them, mut of_each) = (0.0, vec![0.0; more.len()]);
-    for LateLine { late: line, .. } in late_by_line(profile, Regions::Together, symbols) {
-        let before: Vec<&PhaseSum> = phases_before(&phases, &line, symbols).collect();
+    for LateLine { late: line, .. } in late_by_line(profile, Regions::Together, profile.symbols) {
+        let before: Vec<&PhaseSum> = phases_before(profile, &line).collect();
         let lost = |pe: &&PeRow| line.by_pe.get(&pe.pe).map_or(0.0, |(_, ns)| *ns as f64);
         let are_late: Vec<bool> = more.iter().map(|pe| is_late(&line, &before, pe.pe, more, less)).collect();
         if are_late.iter().filter(|is_late| **is_late).count() < 2 {
@@ -180,19 +180,19 @@ fn does(profile: &Merged, more: &[&PeRow], less: &[&PeRow], excess_ns: f64) -> D
 }
 
 /// See the module.
-pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
-    let Groups { more: (more, more_ns), less: (less, less_ns), share } = groups(profile, symbols)?;
+pub fn find(profile: &Case<'_>) -> Option<Finding> {
+    let Groups { more: (more, more_ns), less: (less, less_ns), share } = profile.uneven()?;
     let named = |pes: &[&PeRow]| match pes.len() <= NAMED {
         true => pe_list(&pes.iter().map(|pe| pe.pe).collect::<Vec<u32>>()),
         false => format!("{} of {} PEs", pes.len(), profile.pes.len()),
     };
-    let does = does(profile, &more, &less, more_ns - less_ns);
+    let does = does(profile, more, less, more_ns - less_ns);
     let what = match less.len() {
-        1 => format!("{} has less to do than the others, for which it waits", named(&less)),
+        1 => format!("{} has less to do than the others, for which it waits", named(less)),
         _ if does == Does::Computes => {
-            format!("{} have more to do than the others, which wait for them", named(&more))
+            format!("{} have more to do than the others, which wait for them", named(more))
         }
-        _ => format!("{} are outside of the library for longer than the others, which wait for them", named(&more)),
+        _ => format!("{} are outside of the library for longer than the others, which wait for them", named(more)),
     };
     let on_core = more.iter().map(|pe| pe.on_core_ns() as f64).sum::<f64>() / more.len() as f64;
     let on_core = match does {
@@ -209,18 +209,18 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
         evidence: format!(
             "{} outside of the library in the mean of the {} with more{on_core}, {} of the {} with less, which waits \
              {} in all{in_line}{}",
-            shown_time(more_ns),
+            shown_time(*more_ns),
             more.len(),
-            shown_time(less_ns),
+            shown_time(*less_ns),
             less.len(),
             shown_time(waiting),
-            costliest(profile, symbols, |routine| class_of(routine).is_some_and(may_wait))
+            costliest(profile, |routine| class_of(routine).is_some_and(may_wait))
         ),
         try_this: try_otherwise(does).unwrap_or(
             "share the work out by what its items take instead of by how many there are: every n-th item for a PE in \
              place of a block of them, or each PE takes the next ones from a counter (shmem_atomic_fetch_add) when it \
              is through",
         ),
-        share,
+        share: *share,
     })
 }

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use crate::merge::{Because, Cause, Merged, PeRow, WaitLines};
 use crate::op::{self, Class};
 use crate::report::grid::Kind;
-use crate::report::{CAUSES, Options, Symbols, grids, located, shown_time, try_otherwise};
+use crate::report::{CAUSES, Options, grids, located, shown_time, try_otherwise};
 
-use super::{Finding, outside, run_ns, uneven_work};
+use super::{Case, Finding, outside, run_ns, uneven_work};
 
 /// Share of the run that waiting for one PE has to take.
 const DOMINATES: f64 = 0.20;
@@ -19,7 +19,7 @@ const AS_LONG: f64 = 0.75;
 const LONGEST: usize = 4;
 
 /// See the module.
-pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
+pub fn find(profile: &Case<'_>) -> Option<Finding> {
     let is_wait = |row: &&Cause| op::class_of(row.site.routine) == Some(Class::Wait);
     let rows: Vec<&Cause> = profile.causes.rows.iter().filter(is_wait).collect();
     let all: u64 = rows.iter().map(|row| row.ns).fold(0, u64::saturating_add);
@@ -58,13 +58,12 @@ pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     // Who waits about as long as those who wait for it passes on what others do.
     let own = profile.pes.iter().find(|row| row.pe == late).map_or(0, |row| row.time_ns(Class::is_for_others));
     let passes_on = own as f64 * of[&late].waiting.len() as f64 >= AS_LONG * lost as f64;
-    let is_one =
-        lost as f64 >= ONE_PE * all as f64 && !passes_on && !uneven_work::is_one_of_several(profile, late, symbols);
+    let is_one = lost as f64 >= ONE_PE * all as f64 && !passes_on && !uneven_work::is_one_of_several(profile, late);
     if share < DOMINATES || !is_one {
         return None;
     }
     let its: Vec<&Cause> = rows.iter().copied().filter(works).collect();
-    let (place, because) = costliest(profile, symbols, &its)?;
+    let (place, because) = costliest(profile, &its)?;
     let others: Vec<String> = longest.iter().rev().take(LONGEST).map(|pe| format!("PE {pe}")).collect();
     let does = outside::most_of(profile, late);
     let line = if others.len() > 2 { format!("; in line: {}", others.join(" before ")) } else { String::new() };
@@ -127,8 +126,8 @@ struct Late {
 }
 
 /// The line at which most of these is waited, and because of what the longest of them there is, in the view's words.
-fn costliest(profile: &Merged, symbols: &dyn Symbols, its: &[&Cause]) -> Option<(String, String)> {
-    let tables = grids(&CAUSES, profile, &Options::default(), symbols);
+fn costliest(profile: &Case<'_>, its: &[&Cause]) -> Option<(String, String)> {
+    let tables = grids(&CAUSES, profile, &Options::default(), profile.symbols);
     let table = tables.first()?;
     let column = |name: &str| table.columns.iter().position(|column| column.name == name);
     let (site, because, pe) = (column("site")?, column("because")?, column("pe")?);

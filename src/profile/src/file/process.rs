@@ -87,6 +87,10 @@ pub(super) const OUTSIDE: Section = Section {
 /// How long threads that never call the library were on cores; left out where none was.
 pub(super) const HELPERS: Section = number!(40, system.helpers_ns, "how long other threads were on cores");
 
+/// How long the process had stood in a run queue before its initialization; left out where it had not.
+pub(super) const QUEUED_BEFORE: Section =
+    number!(44, system.queued_before_ns, "how long the process stood in a run queue before its initialization");
+
 /// How long the level was 0; left out where it never was.
 pub(super) const UNRECORDED: Section = number!(42, system.unrecorded_ns, "how long nothing was recorded");
 

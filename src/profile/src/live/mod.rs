@@ -130,10 +130,7 @@ impl PeNow {
 fn is_collective(class: Class, name: &str) -> bool {
     match class {
         Class::Barrier | Class::Collective | Class::Team => true,
-        Class::Memory => ["malloc", "calloc", "align", "free", "realloc"].iter().any(|word| name.contains(word)),
-        Class::Io => op::meets(name),
-        Class::Setup => name.contains("init") || name.contains("finalize") || name == "start_pes",
-        _ => false,
+        _ => op::has(name, op::TOGETHER | op::OF_ALL | op::INITIALIZES | op::FINALIZES),
     }
 }
 

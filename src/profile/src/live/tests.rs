@@ -110,6 +110,19 @@ fn a_team_is_no_proof() {
 }
 
 #[test]
+fn who_takes_part_is_said_by_the_traits_of_a_routine() {
+    let said = |name| Waits::find(&[pe(0, Some(name), 0), pe(1, None, 0)]).text();
+    for of_all in ["shmem_malloc", "shmem_init_thread", "start_pes", "shmem_finalize"] {
+        assert_eq!(said(of_all), format!("PE 0 waits in {of_all} for PE 1\n"));
+    }
+    // Of a space, which may be of some PEs only.
+    for of_some in ["shmemx_space_create", "shmemx_space_malloc", "shmemx_space_destroy"] {
+        assert!(said(of_some).starts_with(&format!("PE 0 waits in {of_some} ")), "{}", said(of_some));
+        assert_ne!(said(of_some), format!("PE 0 waits in {of_some} for PE 1\n"));
+    }
+}
+
+#[test]
 fn members_of_a_team_wait_for_members_only() {
     // Team 5 is PEs 0, 2 and 4; team 6 PEs 1 and 3. PE 2 holds the lock that PE 1 wants.
     let on = |number, routine, team| {

@@ -11,7 +11,7 @@ use super::{Object, PeNow, State, describe, is_collective, row};
 use crate::op::{self, Class};
 use crate::report::{NoSymbols, Symbols};
 use crate::segment::{CurrentOp, Phase};
-use crate::tables::{TeamKey, place_in};
+use crate::tables::{Lock, TeamKey, place_in};
 use crate::text::pe_list;
 
 /// PEs that are listed one by one.
@@ -208,13 +208,13 @@ impl Waits {
                         For::Request { peer, of }
                     }
                     Class::Wait => For::Store,
-                    Class::Lock if routine.contains("set_lock") => {
+                    Class::Lock if Lock::is_waited_for_in(routine) => {
                         let lock = addr.and_then(|addr| pe.symmetric(addr));
                         For::Lock(lock.and_then(|lock| holders.get(&lock).copied()))
                     }
                     _ if is_collective(class, routine) => For::Members {
                         missing: missing.get(&(routine, thread.team)).cloned().unwrap_or_default(),
-                        perhaps: thread.team.is_none() && (class == Class::Team || !is_of_all(routine)),
+                        perhaps: thread.team.is_none() && !is_of_all(routine),
                     },
                     Class::Order | Class::Get | Class::Amo | Class::Put | Class::Signal => match thread.peer {
                         Some(peer) if thread.elapsed_ns.is_some_and(|ns| ns >= LONG_NS) => For::Answer(peer),
@@ -325,13 +325,7 @@ impl Wait {
 
 /// Whether a collective is one of all PEs whatever its arguments.
 fn is_of_all(routine: &str) -> bool {
-    routine.ends_with("barrier_all")
-        || routine.ends_with("sync_all")
-        || !(routine.contains("barrier") || routine.contains("sync")) && {
-            ["malloc", "calloc", "align", "free", "realloc", "init", "finalize", "start_pes"]
-                .iter()
-                .any(|word| routine.contains(word))
-        }
+    op::has(routine, op::OF_ALL | op::INITIALIZES | op::FINALIZES)
 }
 
 /// One shortest ring for each set of PEs that all wait for each other; `next`: for whom each one waits.

@@ -212,7 +212,7 @@ impl From<&Pe> for PeRow {
 
 /// Whether a routine asks whether something has happened.
 pub fn is_ask(r: &Routine) -> bool {
-    r.class == Class::Test || r.name == "shmem_test_lock" || is_fetch(r)
+    op::has(&r.name, op::ASKS) || is_fetch(r)
 }
 
 /// Whether a routine is an atomic fetch.
@@ -247,7 +247,7 @@ fn asks_again(pe: &Pe, r: &Routine) -> bool {
 
 fn is_of_one_word(pe: &Pe, r: &Routine) -> bool {
     let lines = pe.tables.lines.iter().filter(|line| line.routine == r.name);
-    (r.class == Class::Get || r.name.contains("swap")) && are_of_one_word(lines.map(|line| line.calls), r)
+    (r.class == Class::Get || op::has(&r.name, op::SWAPS)) && are_of_one_word(lines.map(|line| line.calls), r)
 }
 
 /// Whether what it begins is complete with a quiet.
@@ -264,7 +264,7 @@ fn issuing_ns(pe: &Pe) -> u64 {
 
 /// Whether a routine is a put, with a signal or without.
 fn is_put(r: &Routine) -> bool {
-    r.class == Class::Put || (r.class == Class::Signal && r.name.contains("put"))
+    op::has(&r.name, op::PUTS)
 }
 
 /// Whether a routine is a put that blocks.

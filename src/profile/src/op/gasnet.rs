@@ -7,7 +7,7 @@
 //!
 //! What handlers call is part of the calls that run them, as handlers are: replies, and locks that they wait for.
 
-use super::{Class, Row, STORES, TRANSFER, Timing, generated};
+use super::{Class, INITIALIZES, OF_ALL, Row, STORES, TRANSFER, Timing, generated};
 
 /// The first of the rows.
 const FIRST: usize = generated::COUNT;
@@ -42,9 +42,9 @@ macro_rules! rows {
 }
 
 rows! {
-    CLIENT_INIT "gex_Client_Init" Setup Timed 0;
-    GASNET_INIT "gasnet_init" Setup Timed 0;
-    GASNET_ATTACH "gasnet_attach" Setup Timed 0;
+    CLIENT_INIT "gex_Client_Init" Setup Timed 0 INITIALIZES;
+    GASNET_INIT "gasnet_init" Setup Timed 0 INITIALIZES;
+    GASNET_ATTACH "gasnet_attach" Setup Timed 0 OF_ALL;
     SEGMENT_ATTACH "gex_Segment_Attach" Setup Timed 0;
     PUBLISH "gex_EP_PublishBoundSegment" Team Timed 0;
     TM_SPLIT "gex_TM_Split" Team Timed 0;
@@ -116,7 +116,7 @@ rows! {
 }
 
 /// All atomics may store, since one routine is for all of them.
-const fn changes(class: Class) -> u16 {
+const fn changes(class: Class) -> u32 {
     if matches!(class, Class::Put | Class::Amo) { STORES } else { 0 }
 }
 

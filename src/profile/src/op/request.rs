@@ -1,10 +1,10 @@
 //! Waits for requests, which show whom they wait for, and in what.
 
-use super::{Class, get};
+use super::{AWAITS_REQUEST, get, traits};
 
 /// Whether an operation waits for a request.
 pub fn waits(op: u16) -> bool {
-    get(op).is_some_and(|row| row.class == Class::Wait && row.name().starts_with("shmemx_"))
+    traits(op) & AWAITS_REQUEST != 0
 }
 
 /// Of such a wait, as its address: the routine that began the request, its number plus 1; 0: not known.

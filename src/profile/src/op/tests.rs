@@ -11,7 +11,7 @@ fn class_numbers_match_their_order() {
 
 #[test]
 fn traits_follow_rows_and_classes() {
-    let of = |name| traits(find(name).unwrap());
+    let of = |name| recorded(find(name).unwrap());
     assert_eq!(of("shmem_putmem"), TRANSFER | STORES);
     assert_eq!(of("shmem_getmem_nbi"), TRANSFER | (1 << TRANSFER_SHIFT) | NONBLOCKING);
     assert_eq!(of("shmem_long_atomic_inc"), TRANSFER | (2 << TRANSFER_SHIFT) | ONE_ELEMENT | STORES);
@@ -28,7 +28,7 @@ fn traits_follow_rows_and_classes() {
     let makes = ["shmem_team_split_strided", "shmem_team_destroy", "shmemx_team_split_aset", "shmemx_team_shrink"];
     assert_eq!((makes.map(of), of("shmemx_create_strided_aset")), ([TOGETHER; 4], 0));
     assert_eq!((of("shmemx_file_write_at_all"), of("shmemx_file_write_at")), (TOGETHER, 0));
-    assert_eq!((of("shmemx_req_wait") & BY_REQUEST, of("shmemx_file_read_at_all_nb")), (0, BY_REQUEST));
+    assert_eq!((has("shmemx_req_wait", BY_REQUEST), has("shmemx_file_read_at_all_nb", BY_REQUEST)), (false, true));
     assert_eq!((of("shmemx_barrier_aset") & COMPLETES, of("shmemx_sync_aset") & COMPLETES), (COMPLETES, 0));
 }
 
@@ -44,7 +44,23 @@ fn routines_of_one_kind_have_the_traits_of_their_kind() {
         let changes = matches!(op.class, Class::Put | Class::Amo | Class::Signal);
         let reads = ["_fetch", "_fetch_nbi"].iter().any(|end| name.ends_with(end));
         assert_eq!(traits & STORES != 0, changes && !reads, "{name}");
-        assert_eq!(recorded(id), traits & !BY_REQUEST, "{name}");
+        assert_eq!(
+            traits & PUTS != 0,
+            op.class == Class::Put || name.contains("_put") && op.class == Class::Signal,
+            "{name}"
+        );
+        assert_eq!(traits & SWAPS != 0, name.contains("swap"), "{name}");
+        let strided = ["_iput", "_iget", "_ibput", "_ibget"].iter().any(|part| name.contains(part));
+        assert_eq!(traits & STRIDED != 0, strided, "{name}");
+        assert_eq!(traits & OF_BLOCKS != 0, strided && name.contains("_ib"), "{name}");
+        let awaits = op.class == Class::Wait && name.starts_with("shmemx_");
+        assert_eq!(traits & AWAITS_REQUEST != 0, awaits, "{name}");
+        assert_eq!(traits & INITIALIZES != 0, name.contains("init") && op.class == Class::Setup || name == "start_pes");
+        let asks = op.class == Class::Test || name == "shmem_test_lock";
+        assert_eq!(traits & ASKS != 0, asks, "{name}");
+        let of_all = op.class == Class::Memory && !name.contains("space") || name.ends_with("_barrier_all");
+        assert_eq!(traits & OF_ALL != 0, of_all || name.ends_with("_sync_all"), "{name}");
+        assert_eq!(recorded(id), traits & 0xffff, "{name}");
     }
 }
 

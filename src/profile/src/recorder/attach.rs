@@ -52,6 +52,7 @@ pub fn attach(fd: RawFd, pe: u32, npes: u32, first_local_pe: u32, local_pes: u32
     head.pid.store(std::process::id(), Relaxed);
     head.host.set(&host_name());
     head.attach_ticks.store(facts.scale.now(), Relaxed);
+    head.queued_before.store(super::system::queued_before_ns(), Relaxed);
     head.state.store(PE_ATTACHED, Relaxed);
     claim::forget();
     arm::set_counts_only(facts.counts_only);

@@ -18,7 +18,7 @@ pub const NO_TEAM: i32 = -2 - TEAMS as i32;
 
 /// Whether a call with these traits and this `peer` is one of all PEs of a team.
 #[inline(always)]
-pub(super) fn is_of_team(traits: u16, peer: i32) -> bool {
+pub(super) fn is_of_team(traits: u32, peer: i32) -> bool {
     traits & TOGETHER != 0 && peer as u32 > NO_TEAM as u32
 }
 
@@ -67,14 +67,14 @@ pub(super) fn team_at(peer: i32) -> usize {
 
 /// The row itself, where a call with these traits is one of all PEs of a team.
 #[inline(always)]
-pub(super) fn team_row_of(slot: &Slot, traits: u16, peer: i32) -> Option<&TeamRow> {
+pub(super) fn team_row_of(slot: &Slot, traits: u32, peer: i32) -> Option<&TeamRow> {
     is_of_team(traits, peer).then(|| &slot.tables.teams[team_at(peer)])
 }
 
 /// A call with these traits may have been one of all PEs of a team, and is over: `peer` is what [`team`] gave, or -1
 /// for the world. Its time stands for so many calls.
 #[inline(always)]
-pub(super) fn met(slot: &Slot, traits: u16, peer: i32, (arrived, left): (u64, u64), calls: u64) {
+pub(super) fn met(slot: &Slot, traits: u32, peer: i32, (arrived, left): (u64, u64), calls: u64) {
     if !is_of_team(traits, peer) {
         return;
     }
@@ -139,7 +139,7 @@ fn look_ahead(slot: &Slot, at: usize, number: u64) {
 
 /// A call with these traits took so long: where it was a wait or a lock, its phase has that.
 #[inline(always)]
-pub(super) fn waited(slot: &Slot, traits: u16, ns: u64) {
+pub(super) fn waited(slot: &Slot, traits: u32, ns: u64) {
     if traits & FOR_OTHERS != 0 {
         bump(&slot.tables.phase.waits_ns, ns);
     }

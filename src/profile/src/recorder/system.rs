@@ -1,6 +1,7 @@
 //! What the system gives the PE: processors, and what the kernel counts for its process.
 #![allow(unsafe_code)]
 
+use std::ffi::CStr;
 use std::mem::MaybeUninit;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -58,15 +59,24 @@ pub(super) fn note_usage(region: &Region) {
 }
 
 /// How long this thread has stood in a run queue so far, in nanoseconds; `None` where the kernel does not count that.
-/// Calls come here in signal handlers, too: no memory is allocated.
 fn queued_ns() -> Option<u64> {
+    queued_of(c"/proc/thread-self/schedstat")
+}
+
+/// How long the first thread of this process has, for a process that begins; 0 where the kernel does not count that.
+pub(super) fn queued_before_ns() -> u64 {
+    queued_of(c"/proc/self/schedstat").unwrap_or(0)
+}
+
+/// As `schedstat` of a thread says. Calls come here in signal handlers, too: no memory is allocated.
+fn queued_of(schedstat: &CStr) -> Option<u64> {
     let mut text = [0_u8; 80];
     // SAFETY: a path that ends with 0, and a place for as many bytes; what was opened is closed. The program's errno
     // stays what it is.
     let count = unsafe {
         let errno = libc::__errno_location();
         let before = *errno;
-        let file = libc::open(c"/proc/thread-self/schedstat".as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC);
+        let file = libc::open(schedstat.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC);
         let count = if file < 0 { -1 } else { libc::read(file, text.as_mut_ptr().cast(), text.len()) };
         if file >= 0 {
             libc::close(file);

@@ -339,6 +339,19 @@ fn the_fallback_clock_times_too() {
     drop(fixture);
 }
 
+/// What the kernel says of the process's first thread, which goes on beside the tests.
+#[test]
+fn how_long_a_process_stood_in_line_before_it_began_is_kept() {
+    let of_first = || {
+        let text = std::fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
+        text.split_ascii_whitespace().nth(1).map_or(0, |queued| queued.parse::<u64>().unwrap())
+    };
+    let before = of_first();
+    let fixture = Fixture::new();
+    let noted = fixture.pe().tables.system.queued_before_ns;
+    assert!((before..=of_first()).contains(&noted), "{noted} ns");
+}
+
 #[test]
 fn initialization_fills_the_slices_that_it_took() {
     let fixture = Fixture::new();

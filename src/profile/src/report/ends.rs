@@ -4,6 +4,7 @@ use super::notes::{pe_list, signal_name};
 use super::units;
 use crate::merge::{Merged, PeRow};
 use crate::model::{End, LastOp, Progress};
+use crate::op;
 
 /// What several PEs did last: so many kinds of it are named.
 const LISTED: usize = 3;
@@ -52,7 +53,7 @@ fn what(pe: &PeRow, ended: bool) -> Option<String> {
 fn last_text(pes: &[&PeRow]) -> String {
     let mut kinds: Vec<(String, Vec<&LastOp>)> = Vec::new();
     // Who has left without it is in no call of the program's.
-    let is_call = |last: &&LastOp| last.routine != "shmem_finalize";
+    let is_call = |last: &&LastOp| !op::has(&last.routine, op::FINALIZES);
     for last in pes.iter().filter_map(|pe| pe.last.as_deref()).filter(is_call) {
         let kind = kind(last);
         match kinds.iter_mut().find(|(known, _)| *known == kind) {

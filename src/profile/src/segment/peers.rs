@@ -28,7 +28,7 @@ pub const TRANSFERS: usize = 3;
 /// What kind of transfer an operation is, as an index of [`Peer::kinds`].
 #[inline(always)]
 pub fn transfer(op: impl Operation) -> usize {
-    usize::from(op.traits() >> TRANSFER_SHIFT & 3) % TRANSFERS
+    (op.traits() >> TRANSFER_SHIFT & 3) as usize % TRANSFERS
 }
 
 /// Calls and bytes.

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::unfinished::Unfinished;
-use crate::op::{self, COUNT, Class, FOR_OTHERS, OPS, traits};
+use crate::op::{self, COUNT, Class, FINALIZES, FOR_OTHERS, INITIALIZES, traits};
 use crate::segment::Segment;
 use crate::segment::layout::{OWNER_NONE, RegionHead, Slot};
 use crate::segment::meetings::{FROM_BEGIN, Sync, split_library};
@@ -39,7 +39,7 @@ impl Phases<'_> {
     pub(crate) fn last(&self, end_ns: u64) -> Option<LastPhase> {
         let begin = &self.slot.tables.phase;
         let finalize = get(&self.head.finalize_ticks);
-        let is_main = self.setup_ns("init") > 0;
+        let is_main = self.ns_of(INITIALIZES) > 0;
         if get(&self.head.init_ticks) == 0 || self.slot.head.owner.load(Relaxed) == OWNER_NONE {
             return None;
         }
@@ -61,7 +61,7 @@ impl Phases<'_> {
     pub(super) fn now(&self) -> Phase {
         let begin = &self.slot.tables.phase;
         let claimed = get(&self.slot.head.claimed_ns).saturating_sub(get(&begin.claimed_ns));
-        let library_ns = claimed.saturating_sub(self.setup_ns("finalize"));
+        let library_ns = claimed.saturating_sub(self.ns_of(FINALIZES));
         let site = begin.passed().unwrap_or_else(|| get(&begin.site)) as usize;
         let site = &self.slot.tables.sites[site.min(SITE_OVERFLOW)];
         self.phase(get(&site.key), get(&begin.left), (library_ns, get(&begin.waits_ns)))
@@ -69,7 +69,7 @@ impl Phases<'_> {
 
     /// The first phase of a thread that began then, in ticks.
     fn first(&self, began: u64, (library_ns, waits_ns): (u64, u64)) -> Phase {
-        let library_ns = library_ns.saturating_sub(self.setup_ns("init"));
+        let library_ns = library_ns.saturating_sub(self.ns_of(INITIALIZES));
         Phase { from: None, begin_ns: self.segment.since_start(began), library_ns, waits_ns }
     }
 
@@ -83,10 +83,9 @@ impl Phases<'_> {
         Phase { from: Some((address, op)), begin_ns: self.segment.since_start(from_left), library_ns, waits_ns }
     }
 
-    /// Time of the thread in routines that begin (`init`) or end (`finalize`) the program, in nanoseconds.
-    fn setup_ns(&self, which: &str) -> u64 {
-        let is_it = |name: &str| name.contains("finalize") == (which == "finalize");
-        let ops = (0..COUNT).filter(|&op| is_setup(op as u16) && is_it(OPS[op].name()));
+    /// Time of the thread in routines that have one of these traits, in nanoseconds.
+    fn ns_of(&self, of: u32) -> u64 {
+        let ops = (0..COUNT).filter(|&op| traits(op as u16) & of != 0);
         ops.map(|op| get(&self.slot.cells[op].exact_ns)).sum()
     }
 }

@@ -150,6 +150,7 @@ fn system(head: &layout::RegionHead) -> System {
         unrecorded_ns: 0,
         threads_ns: 0,
         queued_ns: None,
+        queued_before_ns: get(&head.queued_before),
         off_core_ns: 0,
         helpers_ns: 0,
         outside: None,

@@ -65,6 +65,9 @@ pub struct System {
     /// How long these threads stood in a run queue, ready to run and without a processor, in nanoseconds; `None` where
     /// the kernel does not say.
     pub queued_ns: Option<u64>,
+    /// How long its process had stood in a run queue when it came to its initialization, in nanoseconds; 0 where that is
+    /// not known, as in profiles of earlier versions.
+    pub queued_before_ns: u64,
     /// How long its threads were on no core while they waited for long, in nanoseconds.
     pub off_core_ns: u64,
     /// What its threads did outside of the library; `None` where it has but one, and in profiles of earlier versions.

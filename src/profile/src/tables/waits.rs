@@ -1,6 +1,7 @@
 //! Who ends waits, which cache lines are contended, who holds locks.
 
 use super::CodePlace;
+use crate::op::{self, Class};
 use crate::segment::lines::line_of;
 
 /// Who ended waits, and what it did before.
@@ -114,6 +115,6 @@ pub struct Lock {
 impl Lock {
     /// Whether a routine of locks, by its C name, returns no sooner than it has one.
     pub fn is_waited_for_in(routine: &str) -> bool {
-        routine.contains("set_lock")
+        op::class_of(routine) == Some(Class::Lock) && op::has(routine, op::WAITS)
     }
 }

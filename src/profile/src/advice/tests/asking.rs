@@ -34,7 +34,9 @@ fn who_works_while_others_ask_is_the_one() {
         // Where that one asks as well, it can be saved.
         let mut all = asked.clone();
         all.pes[0].routines = all.pes[1].routines.clone();
-        assert_eq!(names(&all), ["polling"], "{name}: {:?}", findings(&all));
+        let found = findings(&all);
+        assert_eq!(names(&all), ["polling"], "{name}: {found:?}");
+        assert!(found[0].1.evidence.contains(", most of memory of PE 0"), "{name}: {found:?}");
     }
 }
 
@@ -214,6 +216,17 @@ fn who_sleeps_between_two_tests_waits() {
     few.pes.iter_mut().for_each(|pe| pe.routines.push(routine("shmem_barrier_all", Class::Barrier, 60, 0, MS)));
     few.pes[0].routines[0].calls[2] = 180;
     assert_eq!(names(&few), ["serial-pe"], "{:?}", findings(&few));
+}
+
+/// The factors know calls only.
+#[test]
+fn the_view_of_factors_says_that_who_sleeps_between_tests_waits() {
+    let view = crate::report::VIEWS.iter().find(|view| view.name == "efficiency").unwrap();
+    let options = crate::report::Options { view, ..crate::report::Options::default() };
+    let text = |profile: &Profile| crate::report::text(&Merged::from(profile), &options, &NoSymbols).replace('\n', " ");
+    let said = text(&asleep(3000, 1000 * MS));
+    assert!(said.contains("PEs slept for 2.91 s between tests, outside of the library"), "{said}");
+    assert!(!text(&asleep(20, 1000 * MS)).contains("PEs slept"));
 }
 
 /// A loop that computes and looks at the best that others have found waits for nothing.

@@ -62,6 +62,31 @@ fn who_serves_while_its_pe_works_loses_nothing() {
     assert_eq!(served(|pe| pe, 100 * MS), ["library-time"]);
 }
 
+/// Lines that take a part of it are named, and not those that hardly do.
+#[test]
+fn lines_beside_the_costliest_are_named() {
+    let mut all = profile(&[routine("shmem_long_sum_reduce", Class::Collective, 1000, 8, 900 * MS)], 0.25);
+    for pe in &mut all.pes {
+        in_a_file(pe);
+        let site = |address: u64, ms: u64| Site {
+            routine: "shmem_long_sum_reduce".into(),
+            address,
+            calls: 250,
+            timed_calls: 250,
+            total_ns: Some(ms * MS),
+            ..Site::default()
+        };
+        pe.tables.sites = [(11, 300), (12, 400), (13, 20), (14, 100), (15, 95)].map(|(at, ms)| site(at, ms)).into();
+    }
+    let found = super::super::findings(&Merged::from(&all), &LinesOf64);
+    let (name, Finding { evidence, .. }) = &found[0];
+    assert_eq!(*name, "library-time", "{found:?}");
+    assert!(
+        evidence.ends_with("; most in main at ph.c:11, then in main at ph.c:10 and in main at ph.c:13"),
+        "{evidence}"
+    );
+}
+
 /// What is next for large transfers is how fast they are, and not how many.
 #[test]
 fn large_transfers_are_sent_to_their_rates() {

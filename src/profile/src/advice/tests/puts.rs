@@ -38,6 +38,27 @@ fn messages_that_are_awaited_are_not_small_ones_to_be_collected() {
     assert_eq!(within(&[put(20_000), wait(200)]), ["small-puts"]);
 }
 
+/// Who sends to its neighbours alone, among many PEs, may collect what goes to each.
+#[test]
+fn small_puts_to_some_neighbours_are_as_those_to_one() {
+    let among = |peers: u32, pes: u32| {
+        let mut all = profile(&[routine("shmem_long_p", Class::Put, 100_000, 8, 200 * MS)], 0.9);
+        let first = all.pes.remove(0);
+        let put = Traffic { calls: 100_000 / u64::from(peers), bytes: 800_000 / u64::from(peers) };
+        let peer = |pe: u32| move |next: u32| Peer { pe: Some((pe + 1 + next) % pes), put, ..Peer::default() };
+        let pe = |pe: u32| {
+            let mut row = Pe { pe, ..first.clone() };
+            row.tables.peers = (0..peers).map(peer(pe)).collect();
+            row
+        };
+        all.pes = (0..pes).map(pe).collect();
+        names(&all).contains(&"small-puts")
+    };
+    assert_eq!([among(4, 16), among(6, 16)], [true; 2]);
+    // At random, to all others.
+    assert_eq!([among(15, 16), among(7, 8), among(4, 5)], [false; 3]);
+}
+
 /// Signals belong to puts: one of them may tell of many values.
 #[test]
 fn puts_with_signals_are_puts() {

@@ -224,7 +224,7 @@ const AT_EXIT: &str = "(at exit)";
 
 fn site_cell(row: &SiteRow, symbols: &dyn Symbols) -> Cell {
     match row.place() {
-        None if &*row.routine == "shmem_finalize" => AT_EXIT.into(),
+        None if op::has(&row.routine, op::FINALIZES) => AT_EXIT.into(),
         place => place_cell(place, symbols),
     }
 }
@@ -235,14 +235,26 @@ const NAMED: usize = 3;
 /// Who called the function that a call site is in, who called that one, and so on, up to `main`.
 type Ways = BTreeMap<Vec<String>, u64>;
 
+/// What the main program of Fortran is in the symbol table: of gfortran and ifx, flang, nvfortran. A `main` that the
+/// compiler has made calls it.
+const FORTRAN_MAIN: [&str; 3] = ["MAIN__", "_QQmain", "MAIN_"];
+
+/// Whether an address that is returned to is in the function that a program begins with.
+fn is_outermost(path: &str, address: u64, symbols: &dyn Symbols) -> bool {
+    let address = address.saturating_sub(1);
+    let frames = symbols.frames(path, address);
+    let is_fortran = |file: &str| file.rsplit_once('.').is_some_and(|(_, end)| end.starts_with(['f', 'F']));
+    let begins = |name: &str| name == "main" || FORTRAN_MAIN.contains(&name);
+    // In debug information it has the name that the program gives it.
+    let is_main_program = || symbols.object(path, address).is_some_and(|(name, _)| begins(&name));
+    frames.iter().any(|frame| begins(&frame.function))
+        || frames.last().is_none_or(|frame| is_fortran(&frame.file) && is_main_program())
+}
+
 /// Adds those to a call site. The outermost function has no caller that tells anything: what starts programs.
 fn add_ways(profile: &Merged, row: &SiteRow, symbols: &dyn Symbols, ways: &mut Ways) {
     let Some((path, address)) = row.place() else { return };
-    let is_outermost = |path: &str, address: u64| {
-        let frames = symbols.frames(path, address.saturating_sub(1));
-        frames.is_empty() || frames.iter().any(|frame| frame.function == "main")
-    };
-    let is_last = is_outermost(path, address);
+    let is_last = is_outermost(path, address, symbols);
     for (way, times) in profile.callers.of(path, address, &row.routine, &row.region) {
         // Compiled modules of a script may have no names: the script's line tells whose calls they are all the same.
         let is_script = way.first().is_some_and(|(path, address)| script_line(path, *address).is_some());
@@ -252,7 +264,7 @@ fn add_ways(profile: &Merged, row: &SiteRow, symbols: &dyn Symbols, ways: &mut W
         let mut names = Vec::new();
         for (path, address) in way.iter().take_while(|(path, _)| !path.is_empty()) {
             names.push(place(Some((path, *address)), symbols));
-            if is_outermost(path, *address) {
+            if is_outermost(path, *address, symbols) {
                 break;
             }
         }

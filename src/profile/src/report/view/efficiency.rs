@@ -2,10 +2,12 @@
 
 use super::phases::{LinePhase, phases_by_line};
 use super::row::{Bars, Chart, Tables, View};
+use crate::advice::naps_ns;
 use crate::merge::{Merged, Times};
 use crate::report::grid::{Cell, Column, Grid, Kind, column};
 use crate::report::head::whole_pes;
 use crate::report::symbols::Symbols;
+use crate::report::units;
 
 pub(super) static VIEW: View = View {
     name: "efficiency",
@@ -50,6 +52,14 @@ fn grid(profile: &Merged, symbols: &dyn Symbols) -> Grid {
              over the PEs."
                 .to_owned(),
         ]);
+    }
+    let naps = profile.pes.iter().map(naps_ns(profile)).fold(0, u64::saturating_add);
+    if naps > 0 {
+        grid.notes.push(format!(
+            "PEs slept for {} between tests, outside of the library: that is waiting, and counts here as their own time. \
+             What is lost is more.",
+            units::time(naps as f64)
+        ));
     }
     if is_estimated {
         grid.notes

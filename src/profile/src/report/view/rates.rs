@@ -52,7 +52,7 @@ const REASONS: usize = 8;
 
 /// Whether a routine moves single elements with a stride between.
 pub(crate) fn is_strided(name: &str) -> bool {
-    ["_iput", "_iget", "_ibput", "_ibget"].iter().any(|part| name.contains(part))
+    op::has(name, op::STRIDED)
 }
 
 /// One routine, size and distance.

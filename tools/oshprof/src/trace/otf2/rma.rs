@@ -30,7 +30,7 @@ pub(super) fn transfer(op: &Op) -> Option<Transfer> {
     match op.class {
         Class::Put => Some(Transfer::Put),
         Class::Get => Some(Transfer::Get),
-        Class::Signal if op.name().contains("_put") => Some(Transfer::Put),
+        Class::Signal if op::has(op.name(), op::PUTS) => Some(Transfer::Put),
         Class::Signal if !op::has(op.name(), op::STORES) => None,
         Class::Signal | Class::Amo => Some(atomic(op.name())),
         _ => None,

@@ -1,0 +1,43 @@
+//! A profile, as rules look at it: what several of them ask for is worked out once.
+
+use std::cell::OnceCell;
+use std::ops::Deref;
+
+use crate::merge::Merged;
+use crate::report::{LinePhase, Symbols, phases_by_line};
+
+use super::uneven_work::{Groups, groups};
+
+/// See the module. It is the profile, for whoever asks for no more.
+pub struct Case<'a> {
+    /// The profile.
+    pub profile: &'a Merged,
+    /// Source lines of its addresses.
+    pub symbols: &'a dyn Symbols,
+    line_phases: OnceCell<Vec<LinePhase>>,
+    uneven: OnceCell<Option<Groups<'a>>>,
+}
+
+impl<'a> Case<'a> {
+    pub(crate) fn new(profile: &'a Merged, symbols: &'a dyn Symbols) -> Case<'a> {
+        Case { profile, symbols, line_phases: OnceCell::new(), uneven: OnceCell::new() }
+    }
+
+    /// What happens between two lines of the program.
+    pub(super) fn line_phases(&self) -> &[LinePhase] {
+        self.line_phases.get_or_init(|| phases_by_line(self.profile, self.symbols))
+    }
+
+    /// The PEs that have more to do than the others, where these are several.
+    pub(super) fn uneven(&self) -> Option<&Groups<'a>> {
+        self.uneven.get_or_init(|| groups(self)).as_ref()
+    }
+}
+
+impl Deref for Case<'_> {
+    type Target = Merged;
+
+    fn deref(&self) -> &Merged {
+        self.profile
+    }
+}
