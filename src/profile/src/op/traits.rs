@@ -137,7 +137,8 @@ const fn for_reports(class: Class) -> u32 {
 /// Traits of an operation. Ids beyond the table wrap around.
 #[inline(always)]
 pub const fn traits(op: u16) -> u32 {
-    TRAITS[op as usize & (MAX_OPS - 1)]
+    // By reference: where nothing is optimized, the table would be copied for each of them.
+    (const { &TRAITS })[op as usize & (MAX_OPS - 1)]
 }
 
 /// Those of them that the recorder asks for: routines in which they are the same share its code.

@@ -13,7 +13,7 @@ use super::hot::{bump, ticks};
 use super::unrecorded::recorded;
 use super::{claim, cold, counting, names};
 use crate::segment::Mapping;
-use crate::segment::layout::{HEADER_BYTES, Header, Slot};
+use crate::segment::layout::{HEADER_BYTES, Header, Region, Slot};
 use crate::segment::sites::KEY_REGION;
 use crate::segment::tables::{NESTING, REGIONS};
 
@@ -106,10 +106,22 @@ pub fn set_sampling(every: Option<u64>, long_ns: Option<u64>) -> bool {
     true
 }
 
+/// Where the calling thread keeps its regions and markers. A thread that shares its slot has no place for them, which is
+/// counted.
+fn own() -> Option<(&'static Region, &'static Slot)> {
+    let own = claim::own();
+    if own.is_none()
+        && let Some(region) = claim::region()
+    {
+        region.head.region_errors.fetch_add(1, Relaxed);
+    }
+    own
+}
+
 /// The calling thread enters a region. Returns false where it cannot be kept: too many names, nesting too deep, no
 /// slot.
 pub fn region_begin(name: &str) -> bool {
-    let Some((region, slot)) = claim::own() else { return false };
+    let Some((region, slot)) = own() else { return false };
     let number = names::number_of(&region.names, name);
     let depth = slot.head.region_depth.load(Relaxed) as usize;
     let (Some(number), true) = (number, depth < NESTING) else {
@@ -132,7 +144,7 @@ pub fn region_begin(name: &str) -> bool {
 /// The calling thread leaves its innermost region, which must have this name where one is given. Returns false
 /// otherwise: then nothing changes.
 pub fn region_end(name: Option<&str>) -> bool {
-    let Some((region, slot)) = claim::own() else { return false };
+    let Some((region, slot)) = own() else { return false };
     let depth = slot.head.region_depth.load(Relaxed) as usize;
     let innermost = depth.checked_sub(1).map(|top| slot.tables.stack[top].load(Relaxed) as usize % REGIONS);
     let fits = |number: usize| name.is_none_or(|name| region.names.regions[number].is(names::cut(name)));
@@ -198,7 +210,7 @@ fn switch(slot: &Slot, number: usize, now: u64) {
 
 /// Marks a value under a name. Returns false where there is no room for another name.
 pub fn marker(name: &str, value: f64) -> bool {
-    let Some((region, slot)) = claim::own() else { return false };
+    let Some((region, slot)) = own() else { return false };
     let marked = names::locked(&region.names, |names| {
         let name = names::cut(name);
         let free = |row: &&crate::segment::names::Marker| row.name.is(name) || row.name.is("");

@@ -39,6 +39,7 @@ mod perf;
 mod rates;
 mod read;
 mod recent;
+mod rehearsal;
 mod release;
 mod replaced;
 mod requests;
@@ -62,6 +63,8 @@ mod counted_tests;
 mod heap_tests;
 #[cfg(test)]
 mod limit_tests;
+#[cfg(test)]
+mod rehearsal_tests;
 #[cfg(test)]
 mod sampling_tests;
 #[cfg(test)]

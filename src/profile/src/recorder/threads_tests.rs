@@ -2,13 +2,14 @@
 #![allow(unsafe_code)]
 
 use std::os::fd::AsFd;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Barrier, atomic::Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use super::tests::TURN;
-use super::{attach_private, region_begin, region_end, sampled, set_level};
+use super::{attach_private, marker, region_begin, region_end, sampled, set_level};
 use crate::op::{OPS, Timing};
 use crate::segment::Segment;
+use crate::segment::layout::SLOTS;
 use crate::snapshot::{self, Outcome};
 
 fn busy(ns: u64) {
@@ -82,4 +83,28 @@ fn every_name_finds_its_region() {
         assert!(name.starts_with(&region.names.regions[number + 1].get()), "{name}");
         assert_eq!(region.slots[0].tables.regions[number + 1].entries.load(Relaxed), 3, "{name}");
     }
+}
+
+#[test]
+fn regions_and_markers_of_threads_without_a_slot_are_told_of() {
+    const MORE: usize = 3;
+    let _turn = TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let fd = attach_private(1, 4, true).unwrap();
+    set_level(1);
+    let all_have_begun = Barrier::new(SLOTS + MORE);
+    let work = || {
+        let began = region_begin("work");
+        let marked = marker("value", 1.0);
+        all_have_begun.wait();
+        assert_eq!((began, marked), (region_end(Some("work")), began));
+        usize::from(began)
+    };
+    let kept: usize = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..SLOTS + MORE).map(|_| scope.spawn(work)).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).sum()
+    });
+    set_level(0);
+    let segment = Segment::map(fd.as_fd()).unwrap();
+    // Begin, marker and end of each.
+    assert_eq!((kept, segment.region(1).unwrap().head.region_errors.load(Relaxed)), (SLOTS, 3 * MORE as u32));
 }

@@ -214,7 +214,8 @@ pub struct RegionHead {
     pub amo_cost: AtomicU64,
     /// As [`Self::call_cost`], of copies of a kilobyte or more.
     pub copy_cost: AtomicU64,
-    /// Ends of regions that were not open, begins beyond the deepest nesting, names beyond the table.
+    /// Ends of regions that were not open, begins beyond the deepest nesting, names beyond the table, and regions and
+    /// markers of threads without a slot.
     pub region_errors: AtomicU32,
     /// Processors' worth of time that the PE's control group may take; 0: no limit.
     pub quota: AtomicU32,
@@ -348,7 +349,7 @@ pub struct Cell {
     pub bytes: [AtomicU64; DISTANCES],
     /// Sampled calls until the next one is timed.
     pub countdown: AtomicU32,
-    /// Calls that the next sample stands for.
+    /// Calls that the next sample stands for, and in the two highest bits what has been done for it.
     pub gap: AtomicU32,
     /// Number of the row, [`ROW_NONE`] or [`ROW_OVERFLOW`].
     pub row: AtomicU32,
