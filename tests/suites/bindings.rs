@@ -143,3 +143,63 @@ fn a_rust_package_outside_of_the_workspace() {
     }
     build("some/prefix", "").expect_failure().expect_text(&["PELLUCID_PREFIX=some/prefix: an absolute path"]);
 }
+
+/// What becomes of a program of Rust that ends before its time, and what is said of its calls, which the package makes
+/// for it: the lines are the program's, without optimization as well.
+#[test]
+fn places_of_rust_programs_are_the_programs() {
+    let binary = places();
+    let run = |way: &str| Job::oshrun(1).arg(&binary).arg(way).limit(60).run();
+    let outcome = run("abort").expect_code(128 + 6);
+    outcome.expect_text(&["signal 6 (abort) in ", &format!("called from places::main at main.rs:{}", line("abort"))]);
+    let outcome = run("segv").expect_code(128 + 11);
+    outcome.expect_text(&[
+        "signal 11 (segmentation fault) in ",
+        &format!("places::main at main.rs:{}", line("segv")),
+        "address 0x0",
+    ]);
+    // The standard library's own words come first.
+    run("deep").expect_code(128 + 6).expect_text(&["has overflowed its stack", "signal 6 (abort) in "]);
+    let panicked = format!("panicked at src/main.rs:{}:", line("panic"));
+    run("panic").expect_code(101).expect_text(&[&panicked, "elements 3..5 of 4"]);
+    let waits = Job::oshrun(2).args(["--check", "--timeout", "20"]).arg(&binary).arg("waits").limit(60).run();
+    let calls = ["barrier", "sum"].map(|mark| format!("places::main at main.rs:{}", line(mark)));
+    waits.expect_failure().expect_text(&[&calls[0], &calls[1]]);
+    let profile = tree::fresh("rust-places-profile");
+    Job::oshrun(2).arg("--profile-dir").arg(&profile).arg(&binary).run().expect_code(0);
+    let report = Job::new(tree::tool("oshprof")).arg("report").arg(&profile).args(["--view", "callsites"]).run();
+    let outcome = report.expect_code(0).expect_text(&[&format!("places::main at main.rs:{}", line("put"))]);
+    assert!(!outcome.stdout.contains("put_one at"), "{}", outcome.describe());
+}
+
+/// The line of `programs/rust/where.rs` with this mark.
+fn line(mark: &str) -> usize {
+    let mark = format!("// {mark}");
+    let text = include_str!("../programs/rust/where.rs");
+    1 + text.lines().position(|line| line.ends_with(&mark)).expect("the mark is there")
+}
+
+/// That program, as a package of its own.
+fn places() -> PathBuf {
+    let folder = tree::fresh("rust-places");
+    let package = tree::workspace().join("src/rust").canonicalize().expect("the package");
+    let manifest = format!(
+        "[package]\nname = \"places\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n[dependencies]\n\
+         pellucid = {{ path = \"{}\" }}\n",
+        package.display()
+    );
+    let library = tree::prefix().join("lib").to_string_lossy().into_owned();
+    std::fs::create_dir_all(folder.join("src")).expect("a folder");
+    std::fs::write(folder.join("Cargo.toml"), manifest).expect("target/tests can be written");
+    std::fs::write(folder.join("src/main.rs"), include_str!("../programs/rust/where.rs")).expect("a program");
+    Job::new(PathBuf::from(std::env::var("CARGO").unwrap_or_else(|_| "cargo".into())))
+        .args(["build", "--quiet", "--offline"])
+        .env("RUSTFLAGS", &format!("-Clink-arg=-Wl,-rpath,{library}"))
+        .env("PELLUCID_PREFIX", &tree::prefix().to_string_lossy())
+        .env("CARGO_TARGET_DIR", &folder.join("to").to_string_lossy())
+        .directory(&folder)
+        .limit(300)
+        .run()
+        .expect_code(0);
+    folder.join("to/debug/places")
+}

@@ -116,6 +116,16 @@ fn a_stack_without_room_is_told_with_the_line() {
     }
 }
 
+/// A small stack for signals that the program has set up has no room for a handler that looks for callers.
+#[test]
+fn a_crash_on_a_small_stack_for_signals_is_what_it_is() {
+    let binary = Build::program("endings/signal-stack.c").options(["-g"]).build();
+    for bytes in ["4096", "8192", "65536"] {
+        let outcome = Job::oshrun(2).arg(&binary).arg(bytes).limit(20).run().expect_code(134);
+        outcome.expect_text(&["PE 0 of 2", "signal 6 (abort) in ", "called from main at signal-stack.c:"]);
+    }
+}
+
 #[test]
 fn a_call_to_where_no_code_is_is_told_with_the_line() {
     let binary = Build::program("endings/wild.c").options(["-g", "-w"]).build();

@@ -479,6 +479,44 @@ fn the_header_is_of_the_newest_standard() {
     }
 }
 
+/// The compiler of C warns of options of Fortran's.
+#[test]
+fn sources_of_c_beside_those_of_fortran_have_no_warnings() {
+    if !is_there() {
+        return;
+    }
+    let folder = tree::fresh("fortran-mixed");
+    let c = "#include <shmem.h>\nvoid word_(long *);\nint main(void)\n{\n    static long word;\n    shmem_init();\n    \
+             word_(&word);\n    shmem_finalize();\n    return word == 7 ? 0 : 1;\n}\n";
+    let fortran = "subroutine word(at)\n  use shmem_c\n  integer(c_long) :: at\n  \
+                   call shmem_long_p(at, 7_c_long, shmem_my_pe())\nend subroutine\n";
+    std::fs::write(folder.join("main.c"), c).expect("a source");
+    std::fs::write(folder.join("word.f90"), fortran).expect("a source");
+    oshfort(&folder).args(["-Wall", "-Werror", "main.c", "word.f90", "-o", "mixed"]).run().expect_code(0);
+    Job::oshrun(2).arg(folder.join("mixed")).run().expect_code(0);
+}
+
+/// A compiler makes a copy of an array section, and frees it when the call returns; over the network the call still
+/// reads it then.
+#[test]
+fn a_section_that_is_gone_before_its_put_is_complete_is_told() {
+    if !is_there() {
+        return;
+    }
+    let folder = tree::fresh("fortran-sections");
+    let text = "program sections\n  use shmem\n  integer, parameter :: n = 4000000\n  \
+                integer(8), save :: dest(n), source(2, n)\n  call shmem_init()\n  source = 1\n  \
+                call shmem_barrier_all()\n  call shmem_put64_nbi(dest, source(1, :), n, 1 - shmem_my_pe())\n  \
+                call shmem_quiet()\n  call shmem_barrier_all()\n  call shmem_finalize()\nend program\n";
+    std::fs::write(folder.join("sections.f90"), text).expect("a source");
+    oshfort(&folder).args(["-O1", "sections.f90", "-o", "sections"]).run().expect_code(0);
+    let job = Job::oshrun(2).env("SHMEM_TRANSPORT", "ofi").arg(folder.join("sections")).limit(60);
+    job.run().expect_code(1).expect_text(&["Bad address, no memory of this PE: freed before shmem_quiet"]);
+    // What the page says of finding them.
+    let outcome = oshfort(&folder).args(["-Warray-temporaries", "-c", "sections.f90"]).run().expect_code(0);
+    outcome.expect_text(&["Creating array temporary"]);
+}
+
 /// Without module files, whoever uses a module is told how to make them; nobody else is.
 #[test]
 fn missing_module_files_are_told() {

@@ -142,6 +142,42 @@ fn a_static_library_beside_a_target_called_m() {
     Job::oshrun(2).arg(folder.join("build/prog")).run().expect_code(0);
 }
 
+/// With static libraries alone, a program of Fortran has its own target as one of C has.
+#[test]
+fn a_static_program_of_fortran_with_cmake() {
+    let (Some(cmake), Some(_)) = (system::find(&["cmake"]), system::find(&["gfortran"])) else {
+        return println!("not tested: cmake or gfortran is not installed");
+    };
+    let folder = tree::fresh("packages-static-fortran");
+    let project = "cmake_minimum_required(VERSION 3.16)\nproject(asks Fortran)\nfind_package(OpenSHMEM REQUIRED)\n\
+                   add_executable(prog prog.f90)\ntarget_link_options(prog PRIVATE -static)\n\
+                   target_link_libraries(prog PRIVATE OpenSHMEM::Fortran_static)\n";
+    let program = "program prog\n  use shmem\n  call shmem_init()\n  print *, 'pe', shmem_my_pe()\n  \
+                   call shmem_finalize()\nend program\n";
+    for (name, text) in [("CMakeLists.txt", project), ("prog.f90", program)] {
+        std::fs::write(folder.join(name), text).expect("a file of the project");
+    }
+    let run = || Job::new(&cmake).directory(&folder).limit(120);
+    let prefix = format!("-DCMAKE_PREFIX_PATH={}", tree::prefix().display());
+    run().args(["-S", ".", "-B", "build", &prefix]).run().expect_code(0);
+    run().args(["--build", "build"]).run().expect_code(0);
+    Job::oshrun(2).arg(folder.join("build/prog")).run().expect_code(0).expect_text(&["pe"]);
+}
+
+/// Module files of another compiler are looked for where `oshfort` looks for them, too: by its name.
+fn modules_of_another_compiler(cmake: &Path, folder: &Path) {
+    let modules = folder.join("prefix/lib/pellucid/modules/otherfc");
+    std::fs::create_dir_all(&modules).expect("a folder");
+    let project = "cmake_minimum_required(VERSION 3.16)\nset(CMAKE_Fortran_COMPILER /nowhere/otherfc)\n\
+                   set(CMAKE_Fortran_COMPILER_ID Other)\nproject(asks NONE)\nfind_package(OpenSHMEM REQUIRED)\n\
+                   message(STATUS \"modules: ${OpenSHMEM_Fortran_MODULES}\")\n";
+    std::fs::create_dir_all(folder.join("other")).expect("a folder");
+    std::fs::write(folder.join("other/CMakeLists.txt"), project).expect("a project");
+    let prefix = format!("-DCMAKE_PREFIX_PATH={}", folder.join("prefix").display());
+    let job = Job::new(cmake).args(["-S", "other", "-B", "other/build", &prefix]).directory(folder).limit(120);
+    job.run().expect_code(0).expect_text(&["modules: ", "/lib/pellucid/modules/otherfc"]);
+}
+
 /// An old program: Cray pointers, and one routine for buffers of several types.
 const OLD: &str = "      program old
       include 'shmem.fh'
@@ -209,6 +245,7 @@ fn without_modules(cmake: &Path) {
     let outcome = run().arg("-S").arg(&source).args(["-B", "build", &prefix]).run().expect_code(0);
     outcome.expect_text(&["OpenSHMEM has no module files of GNU"]);
     run().args(["--build", "build"]).run().expect_code(0);
+    modules_of_another_compiler(cmake, &folder);
 }
 
 /// Spack itself is not needed to see that the recipe installs with `./x`, from the checkout that it is in.

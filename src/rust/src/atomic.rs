@@ -40,36 +40,48 @@ pub struct IntCalls<T> {
 /// ```
 impl Context<'_> {
     /// Reads an element.
+    #[inline(always)]
+    #[track_caller]
     pub fn fetch<T: Atomic>(&self, source: &Symmetric<'_, T>, at: usize, pe: Pe) -> T {
         // SAFETY: an element of the array on every PE, and a PE of the team; so in all functions here.
         unsafe { (T::ATOMIC.fetch)(self.handle(), source.part(at, 1), self.member(pe)) }
     }
 
     /// Writes an element.
+    #[inline(always)]
+    #[track_caller]
     pub fn set<T: Atomic>(&self, dest: &Symmetric<'_, T>, at: usize, value: T, pe: Pe) {
         // SAFETY: see fetch.
         unsafe { (T::ATOMIC.set)(self.handle(), dest.part(at, 1), value, self.member(pe)) }
     }
 
     /// Writes an element and gives what it was.
+    #[inline(always)]
+    #[track_caller]
     pub fn swap<T: Atomic>(&self, dest: &Symmetric<'_, T>, at: usize, value: T, pe: Pe) -> T {
         // SAFETY: see fetch.
         unsafe { (T::ATOMIC.swap)(self.handle(), dest.part(at, 1), value, self.member(pe)) }
     }
 
     /// Writes `value` where the element is `current`; gives what it was.
+    #[inline(always)]
+    #[track_caller]
     pub fn compare_swap<T: AtomicInt>(&self, dest: &Symmetric<'_, T>, at: usize, current: T, value: T, pe: Pe) -> T {
         // SAFETY: see fetch.
         unsafe { (T::INT.compare_swap)(self.handle(), dest.part(at, 1), current, value, self.member(pe)) }
     }
 
     /// Adds to an element.
+    #[inline(always)]
+    #[track_caller]
     pub fn add<T: AtomicInt>(&self, dest: &Symmetric<'_, T>, at: usize, value: T, pe: Pe) {
         // SAFETY: see fetch.
         unsafe { (T::INT.add)(self.handle(), dest.part(at, 1), value, self.member(pe)) }
     }
 
     /// Adds to an element and gives what it was.
+    #[inline(always)]
+    #[track_caller]
     pub fn fetch_add<T: AtomicInt>(&self, dest: &Symmetric<'_, T>, at: usize, value: T, pe: Pe) -> T {
         // SAFETY: see fetch.
         unsafe { (T::INT.fetch_add)(self.handle(), dest.part(at, 1), value, self.member(pe)) }

@@ -52,6 +52,8 @@ pub struct BitsCalls<T> {
 /// # }
 /// ```
 impl Team<'_> {
+    #[inline(always)]
+    #[track_caller]
     fn reduce<T: Element>(&self, call: Reduce<T>, dest: &Symmetric<'_, T>, source: &Symmetric<'_, T>) {
         let count = source.len();
         let (to, from) = (dest.part(0, count), source.part(0, count));
@@ -63,50 +65,70 @@ impl Team<'_> {
     }
 
     /// Sums of the elements of all PEs.
+    #[inline(always)]
+    #[track_caller]
     pub fn sum<T: Number>(&self, dest: &Symmetric<'_, T>, source: &Symmetric<'_, T>) {
         self.reduce(T::ARITHMETIC.sum, dest, source);
     }
 
     /// Products.
+    #[inline(always)]
+    #[track_caller]
     pub fn product<T: Number>(&self, dest: &Symmetric<'_, T>, source: &Symmetric<'_, T>) {
         self.reduce(T::ARITHMETIC.product, dest, source);
     }
 
     /// Minima.
+    #[inline(always)]
+    #[track_caller]
     pub fn min<T: Ordered>(&self, dest: &Symmetric<'_, T>, source: &Symmetric<'_, T>) {
         self.reduce(T::ORDERED.min, dest, source);
     }
 
     /// Maxima.
+    #[inline(always)]
+    #[track_caller]
     pub fn max<T: Ordered>(&self, dest: &Symmetric<'_, T>, source: &Symmetric<'_, T>) {
         self.reduce(T::ORDERED.max, dest, source);
     }
 
     /// Bits that all PEs have.
+    #[inline(always)]
+    #[track_caller]
     pub fn and<T: Bits>(&self, dest: &Symmetric<'_, T>, source: &Symmetric<'_, T>) {
         self.reduce(T::BITS.and, dest, source);
     }
 
     /// Bits that any PE has.
+    #[inline(always)]
+    #[track_caller]
     pub fn or<T: Bits>(&self, dest: &Symmetric<'_, T>, source: &Symmetric<'_, T>) {
         self.reduce(T::BITS.or, dest, source);
     }
 
     /// Bits that an odd number of PEs have.
+    #[inline(always)]
+    #[track_caller]
     pub fn xor<T: Bits>(&self, dest: &Symmetric<'_, T>, source: &Symmetric<'_, T>) {
         self.reduce(T::BITS.xor, dest, source);
     }
 
     /// Sums of this PE's elements and those of all before it in the team.
+    #[inline(always)]
+    #[track_caller]
     pub fn inclusive_scan<T: Number>(&self, dest: &Symmetric<'_, T>, source: &Symmetric<'_, T>) {
         self.reduce(T::ARITHMETIC.inclusive, dest, source);
     }
 
     /// Sums of the elements of all PEs before this one in the team.
+    #[inline(always)]
+    #[track_caller]
     pub fn exclusive_scan<T: Number>(&self, dest: &Symmetric<'_, T>, source: &Symmetric<'_, T>) {
         self.reduce(T::ARITHMETIC.exclusive, dest, source);
     }
 
+    #[inline(always)]
+    #[track_caller]
     fn move_elements<T: Element>(
         &self,
         call: Move,
@@ -125,6 +147,8 @@ impl Team<'_> {
     ///
     /// # Panics
     /// Where `root` is not in the team, `dest` is shorter, or is `source`.
+    #[inline(always)]
+    #[track_caller]
     pub fn broadcast<T: Element>(&self, dest: &Symmetric<'_, T>, source: &Symmetric<'_, T>, root: Pe) {
         let rank = self.rank_of(root).unwrap_or_else(|| panic!("PE {} is not in the team", root.number()));
         assert!(!std::ptr::eq(dest, source), "dest and source are one array");
@@ -141,6 +165,8 @@ impl Team<'_> {
     ///
     /// # Panics
     /// Where `dest` has no room for them; so in the others.
+    #[inline(always)]
+    #[track_caller]
     pub fn gather_all<T: Element>(&self, dest: &Symmetric<'_, T>, source: &Symmetric<'_, T>) {
         let (count, all) = (source.len(), source.len() * self.size());
         self.move_elements(ffi::shmem_fcollectmem, (dest, all), (source, count), count);
@@ -150,6 +176,8 @@ impl Team<'_> {
     ///
     /// # Panics
     /// Where `dest` has no room for `source.len()` elements of each PE.
+    #[inline(always)]
+    #[track_caller]
     pub fn gather_some<T: Element>(&self, dest: &Symmetric<'_, T>, source: &Symmetric<'_, T>, count: usize) {
         let all = source.len() * self.size();
         self.move_elements(ffi::shmem_collectmem, (dest, all), (source, count), count);
@@ -159,6 +187,8 @@ impl Team<'_> {
     ///
     /// # Panics
     /// Where the elements of `source` cannot be divided among the PEs, or `dest` is shorter.
+    #[inline(always)]
+    #[track_caller]
     pub fn exchange_all<T: Element>(&self, dest: &Symmetric<'_, T>, source: &Symmetric<'_, T>) {
         let (all, pes) = (source.len(), self.size());
         assert!(all % pes == 0, "{all} elements for {pes} PEs");

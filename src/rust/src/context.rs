@@ -42,6 +42,7 @@ impl Members<'_> {
     /// # Ok(())
     /// # }
     /// ```
+    #[inline(always)]
     pub fn context(&self, options: Options) -> Result<Context<'_>, Error> {
         let mut handle = CtxHandle(0);
         // SHMEM_CTX_SERIALIZED or SHMEM_CTX_PRIVATE: it stays on its thread.
@@ -65,6 +66,8 @@ impl Context<'_> {
     }
 
     /// A PE's number in the context's team.
+    #[inline(always)]
+    #[track_caller]
     pub(crate) fn member(&self, pe: Pe) -> i32 {
         if self.team == ffi::TEAM_WORLD {
             return pe.0;
@@ -79,6 +82,8 @@ impl Context<'_> {
     ///
     /// # Panics
     /// Where they are not all in the array, or the PE is not in the context's team; so in all functions here.
+    #[inline(always)]
+    #[track_caller]
     pub fn put<T: Element>(&self, dest: &Symmetric<'_, T>, at: usize, values: &[T], pe: Pe) {
         let to = dest.part(at, values.len());
         // SAFETY: room for the values on every PE; a PE of the team.
@@ -88,11 +93,15 @@ impl Context<'_> {
     }
 
     /// Writes one element of a PE.
+    #[inline(always)]
+    #[track_caller]
     pub fn put_one<T: Element>(&self, dest: &Symmetric<'_, T>, at: usize, value: T, pe: Pe) {
         self.put(dest, at, &[value], pe);
     }
 
     /// Reads elements of a PE from `at` on.
+    #[inline(always)]
+    #[track_caller]
     pub fn get<T: Element>(&self, source: &Symmetric<'_, T>, at: usize, values: &mut [T], pe: Pe) {
         let from = source.part(at, values.len());
         // SAFETY: as in put; any bits are a T.
@@ -103,6 +112,8 @@ impl Context<'_> {
     }
 
     /// Reads one element of a PE.
+    #[inline(always)]
+    #[track_caller]
     pub fn get_one<T: Element>(&self, source: &Symmetric<'_, T>, at: usize, pe: Pe) -> T {
         let from = source.part(at, 1);
         let mut value = std::mem::MaybeUninit::<T>::uninit();
@@ -115,6 +126,8 @@ impl Context<'_> {
     }
 
     /// The elements of a PE in this one's memory. `None`: they can only be put and got.
+    #[inline(always)]
+    #[track_caller]
     pub fn reach<'a, T: Element>(&self, array: &'a Symmetric<'_, T>, pe: Pe) -> Option<Local<'a, T>> {
         let start = array.part(0, 0);
         // SAFETY: a symmetric object and a PE of the team.
@@ -123,12 +136,14 @@ impl Context<'_> {
     }
 
     /// Completes what this context has stored and fetched.
+    #[inline(always)]
     pub fn quiet(&self) {
         // SAFETY: a context that is there.
         unsafe { ffi::shmem_ctx_quiet(self.handle) };
     }
 
     /// What this context stores from now on arrives at each PE after what it has stored there before.
+    #[inline(always)]
     pub fn fence(&self) {
         // SAFETY: a context that is there.
         unsafe { ffi::shmem_ctx_fence(self.handle) };

@@ -51,6 +51,7 @@
 mod atomic;
 mod collective;
 mod context;
+mod crash;
 mod element;
 mod error;
 mod ffi;

@@ -38,6 +38,8 @@ impl Shmem {
     /// # Ok(())
     /// # }
     /// ```
+    #[inline(always)]
+    #[track_caller]
     pub fn lock(&self) -> Result<Lock<'_>, Error> {
         Ok(Lock { word: self.alloc(1)?, _here: std::marker::PhantomData })
     }
@@ -45,6 +47,7 @@ impl Shmem {
 
 impl Lock<'_> {
     /// Waits for the lock. Exclusive: the PE that holds it would wait for itself.
+    #[inline(always)]
     pub fn acquire(&mut self) -> Guard<'_> {
         // SAFETY: a symmetric long for locks only; so in all functions here.
         unsafe { ffi::shmem_set_lock(self.word.part(0, 1)) };
@@ -52,6 +55,7 @@ impl Lock<'_> {
     }
 
     /// The lock, where nobody has it.
+    #[inline(always)]
     pub fn try_acquire(&mut self) -> Option<Guard<'_>> {
         // SAFETY: see acquire.
         let is_held = unsafe { ffi::shmem_test_lock(self.word.part(0, 1)) } != 0;

@@ -75,6 +75,8 @@ impl Context<'_> {
 /// Panics are as in [`Context`].
 impl<'scope> Nonblocking<'scope, '_> {
     /// Writes elements of a PE from `at` on.
+    #[inline(always)]
+    #[track_caller]
     pub fn put<T: Element>(&'scope self, dest: &'scope Symmetric<'_, T>, at: usize, values: &'scope [T], pe: Pe) {
         let to = dest.part(at, values.len());
         let (context, bytes) = (self.context, size_of_val(values));
@@ -87,6 +89,8 @@ impl<'scope> Nonblocking<'scope, '_> {
     }
 
     /// Reads elements of a PE from `at` on.
+    #[inline(always)]
+    #[track_caller]
     pub fn get<T: Element>(&'scope self, source: &'scope Symmetric<'_, T>, at: usize, values: &'scope mut [T], pe: Pe) {
         let from = source.part(at, values.len());
         let (context, bytes) = (self.context, size_of_val(values));
@@ -98,6 +102,8 @@ impl<'scope> Nonblocking<'scope, '_> {
     }
 
     /// As [`Self::put`], and then updates a signal there.
+    #[inline(always)]
+    #[track_caller]
     #[allow(clippy::too_many_arguments)] // those of the C routine
     pub fn put_signal<T: Element>(
         &'scope self,
@@ -120,12 +126,16 @@ impl<'scope> Nonblocking<'scope, '_> {
     }
 
     /// Reads an element atomically.
+    #[inline(always)]
+    #[track_caller]
     pub fn fetch<T: Atomic>(&'scope self, into: &'scope mut T, source: &'scope Symmetric<'_, T>, at: usize, pe: Pe) {
         // SAFETY: see put.
         unsafe { (T::ATOMIC.fetch_nbi)(self.context.handle(), into, source.part(at, 1), self.context.member(pe)) }
     }
 
     /// Adds to an element; what it was is in `into` once the scope ends.
+    #[inline(always)]
+    #[track_caller]
     pub fn fetch_add<T: AtomicInt>(
         &'scope self,
         into: &'scope mut T,
@@ -139,6 +149,7 @@ impl<'scope> Nonblocking<'scope, '_> {
     }
 
     /// Orders what the scope stores, as [`Context::fence`].
+    #[inline(always)]
     pub fn fence(&self) {
         self.context.fence();
     }

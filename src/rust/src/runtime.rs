@@ -8,7 +8,7 @@ use std::ptr::NonNull;
 use std::sync::{Mutex, PoisonError};
 
 use crate::shape::Shapes;
-use crate::{Context, Error, Members, Team, ffi};
+use crate::{Context, Error, Members, Team, crash, ffi};
 
 /// The library, initialized. It is finalized, with all PEs, when this is dropped.
 ///
@@ -56,7 +56,7 @@ fn start(level: i32) -> Result<Shmem, Error> {
         return Err(Error::Initialized);
     }
     // SAFETY: may be called where it is not initialized.
-    let failed = unsafe { ffi::shmem_init_thread(level, &raw mut provided) } != 0;
+    let failed = crash::with_handlers(|| unsafe { ffi::shmem_init_thread(level, &raw mut provided) }) != 0;
     if failed || provided < level {
         return Err(Error::Threads);
     }
@@ -95,18 +95,21 @@ impl Shmem {
     }
 
     /// Waits for all PEs and completes what this one has stored.
+    #[inline(always)]
     pub fn barrier_all(&self) {
         // SAFETY: initialized, as self is there.
         unsafe { ffi::shmem_barrier_all() };
     }
 
     /// Waits for all PEs.
+    #[inline(always)]
     pub fn sync_all(&self) {
         // SAFETY: as above.
         unsafe { ffi::shmem_sync_all() };
     }
 
     /// Ends the job with a status.
+    #[inline(always)]
     pub fn exit_all(&self, status: i32) -> ! {
         // SAFETY: as above.
         unsafe { ffi::shmem_global_exit(status) }

@@ -32,6 +32,7 @@ impl Shmem {
 
     /// Panics on all PEs where these give different shapes: an index that is checked against this PE's length has to be
     /// one on every PE, and an address one of the same array. `start`: of this one, or null.
+    #[track_caller]
     pub(crate) fn compare_shapes(&self, shapes: NonNull<Shapes>, [len, size]: [usize; 2], start: *const u8) {
         let place = if start.is_null() { 0 } else { start.addr().wrapping_sub(shapes.as_ptr().addr()) };
         if all_have(shapes.as_ptr(), [len, size, place].map(|word| word as u64)) {

@@ -30,6 +30,8 @@ impl Shmem {
     ///
     /// # Errors
     /// [`Error::NoRoom`].
+    #[inline(always)]
+    #[track_caller]
     pub fn signal(&self) -> Result<Signal<'_>, Error> {
         self.alloc(1).map(Signal)
     }
@@ -57,6 +59,8 @@ impl Context<'_> {
     ///
     /// # Panics
     /// As [`Self::put`].
+    #[inline(always)]
+    #[track_caller]
     #[allow(clippy::too_many_arguments)] // those of the C routine
     pub fn put_signal<T: Element>(
         &self,
@@ -78,6 +82,8 @@ impl Context<'_> {
     }
 
     /// Updates a PE's signal.
+    #[inline(always)]
+    #[track_caller]
     pub fn update_signal(&self, signal: &Signal<'_>, op: SignalOp, value: u64, pe: Pe) {
         let (word, member) = (signal.word(), self.member(pe));
         // SAFETY: a signal, and a PE of the team.
@@ -90,12 +96,14 @@ impl Context<'_> {
     }
 
     /// This PE's signal as it is now.
+    #[inline(always)]
     pub fn signal_value(&self, signal: &Signal<'_>) -> u64 {
         // SAFETY: a signal.
         unsafe { ffi::shmem_signal_fetch(signal.word()) }
     }
 
     /// Waits until this PE's signal compares so; gives it.
+    #[inline(always)]
     pub fn wait_signal(&self, signal: &Signal<'_>, compare: Compare, value: u64) -> u64 {
         // SAFETY: a signal.
         unsafe { ffi::shmem_signal_wait_until(signal.word(), compare.c(), value) }

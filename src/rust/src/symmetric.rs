@@ -27,6 +27,8 @@ impl Shmem {
     /// # Panics
     /// On all PEs, where these give different lengths or types of another size, or have dropped arrays in different
     /// orders before.
+    #[inline(always)]
+    #[track_caller]
     pub fn alloc<T: Element>(&self, len: usize) -> Result<Symmetric<'_, T>, Error> {
         const { assert!(align_of::<T>() <= 16 && size_of::<T>() > 0) };
         let shapes = self.shapes()?;
@@ -45,6 +47,8 @@ impl Shmem {
     ///
     /// # Panics
     /// As [`Self::alloc`].
+    #[inline(always)]
+    #[track_caller]
     pub fn alloc_from<T: Element>(&self, values: &[T]) -> Result<Symmetric<'_, T>, Error> {
         let array = self.alloc(values.len())?;
         array.local().copy_from(0, values);
@@ -70,6 +74,8 @@ impl<T: Element> Symmetric<'_, T> {
     }
 
     /// Where elements begin that are all in the array.
+    #[inline(always)]
+    #[track_caller]
     pub(crate) fn part(&self, at: usize, count: usize) -> *mut T {
         assert!(
             at <= self.len && count <= self.len - at,
@@ -116,6 +122,8 @@ impl<'a, T: Element> Local<'a, T> {
         Local { start, len, _array: PhantomData }
     }
 
+    #[inline(always)]
+    #[track_caller]
     fn part(&self, at: usize, count: usize) -> *mut T {
         assert!(
             at <= self.len && count <= self.len - at,
@@ -140,6 +148,7 @@ impl<'a, T: Element> Local<'a, T> {
     ///
     /// # Panics
     /// Where there is no such element.
+    #[track_caller]
     pub fn get(&self, at: usize) -> T {
         // SAFETY: in the array; any bits are a T. Volatile, as others may write it.
         unsafe { self.part(at, 1).read_volatile() }
@@ -149,6 +158,7 @@ impl<'a, T: Element> Local<'a, T> {
     ///
     /// # Panics
     /// Where there is no such element.
+    #[track_caller]
     pub fn set(&self, at: usize, value: T) {
         // SAFETY: in the array. Volatile, as others may read it.
         unsafe { self.part(at, 1).write_volatile(value) };
@@ -158,6 +168,7 @@ impl<'a, T: Element> Local<'a, T> {
     ///
     /// # Panics
     /// Where they are not all in the array.
+    #[track_caller]
     pub fn copy_to(&self, at: usize, values: &mut [T]) {
         let from = self.part(at, values.len());
         // SAFETY: as many elements; a slice of this PE's own memory does not overlap with what is never borrowed.
@@ -168,6 +179,7 @@ impl<'a, T: Element> Local<'a, T> {
     ///
     /// # Panics
     /// Where they are not all in the array.
+    #[track_caller]
     pub fn copy_from(&self, at: usize, values: &[T]) {
         let to = self.part(at, values.len());
         // SAFETY: as in copy_to.

@@ -48,23 +48,27 @@ impl<'s> Members<'s> {
     }
 
     /// This PE.
+    #[inline(always)]
     pub fn me(&self) -> Pe {
         self.pe(self.rank()).expect("this PE is in its team")
     }
 
     /// This PE's place in the team, from 0.
+    #[inline(always)]
     pub fn rank(&self) -> usize {
         // SAFETY: a team that is there; so in all functions here.
         unsafe { ffi::shmem_team_my_pe(self.handle) as usize }
     }
 
     /// How many PEs it has.
+    #[inline(always)]
     pub fn size(&self) -> usize {
         // SAFETY: see rank.
         unsafe { ffi::shmem_team_n_pes(self.handle) as usize }
     }
 
     /// The PE with this place in the team. `None`: there is none.
+    #[inline(always)]
     pub fn pe(&self, rank: usize) -> Option<Pe> {
         if rank >= self.size() {
             return None;
@@ -74,6 +78,7 @@ impl<'s> Members<'s> {
     }
 
     /// The place of a PE. `None`: it is not in the team.
+    #[inline(always)]
     pub fn rank_of(&self, pe: Pe) -> Option<usize> {
         // SAFETY: see rank.
         let rank = unsafe { ffi::shmem_team_translate_pe(ffi::TEAM_WORLD, pe.0, self.handle) };
@@ -81,6 +86,7 @@ impl<'s> Members<'s> {
     }
 
     /// The PE some places after this one, in a ring of all.
+    #[inline(always)]
     pub fn neighbour(&self, distance: usize) -> Pe {
         // Either number is less than the size, an int in C.
         self.pe((self.rank() + distance % self.size()) % self.size()).expect("a place in the team")
@@ -106,6 +112,7 @@ impl<'s> Team<'s> {
     }
 
     /// Waits for all of the team.
+    #[inline(always)]
     pub fn sync(&self) {
         // SAFETY: see rank.
         unsafe { ffi::shmem_team_sync(self.handle) };
@@ -116,6 +123,7 @@ impl<'s> Team<'s> {
     ///
     /// # Errors
     /// [`Error::NoTeam`].
+    #[inline(always)]
     pub fn split_strided(&self, start: usize, stride: usize, size: usize) -> Result<Option<Team<'_>>, Error> {
         let mut handle = ffi::TEAM_INVALID;
         let number = |number: usize| i32::try_from(number).map_err(|_| Error::NoTeam);
@@ -140,6 +148,7 @@ impl<'s> Team<'s> {
     ///
     /// # Errors
     /// [`Error::NoTeam`].
+    #[inline(always)]
     pub fn split_2d(&self, width: usize) -> Result<(Team<'_>, Team<'_>), Error> {
         let (mut row, mut column) = (ffi::TEAM_INVALID, ffi::TEAM_INVALID);
         let width = i32::try_from(width).ok().filter(|width| *width > 0).ok_or(Error::NoTeam)?;

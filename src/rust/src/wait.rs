@@ -54,6 +54,8 @@ pub struct WaitCalls<T> {
 /// ```
 impl Context<'_> {
     /// Waits until an element compares so; gives it.
+    #[inline(always)]
+    #[track_caller]
     pub fn wait_until<T: Waitable>(&self, array: &Symmetric<'_, T>, at: usize, compare: Compare, value: T) -> T {
         let element = array.part(at, 1);
         // SAFETY: an element of the array; so in all functions here.
@@ -62,6 +64,8 @@ impl Context<'_> {
     }
 
     /// Waits until all elements of a range compare so.
+    #[inline(always)]
+    #[track_caller]
     pub fn wait_until_all<T: Waitable>(
         &self,
         array: &Symmetric<'_, T>,
@@ -75,6 +79,8 @@ impl Context<'_> {
     }
 
     /// Waits until any element of a range compares so; gives which. `None`: the range is empty.
+    #[inline(always)]
+    #[track_caller]
     pub fn wait_until_any<T: Waitable>(
         &self,
         array: &Symmetric<'_, T>,
@@ -89,6 +95,8 @@ impl Context<'_> {
     }
 
     /// Whether an element compares so now.
+    #[inline(always)]
+    #[track_caller]
     pub fn test<T: Waitable>(&self, array: &Symmetric<'_, T>, at: usize, compare: Compare, value: T) -> bool {
         // SAFETY: see wait_until.
         unsafe { (T::WAIT.test)(array.part(at, 1), compare.c(), value) != 0 }

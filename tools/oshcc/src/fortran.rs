@@ -43,10 +43,11 @@ impl Toolchain {
         self.modules(tree).is_dir()
     }
 
-    /// The options for compiling, but for the headers' folder.
-    pub fn options(&self, tree: &Tree) -> Vec<OsString> {
+    /// The options for compiling, but for the headers' folder. `of_language`: those of Fortran too that gfortran gives
+    /// the compiler of C as well, which warns of them.
+    pub fn options(&self, tree: &Tree, of_language: bool) -> Vec<OsString> {
         let mut options = Vec::new();
-        if let Some(major) = self.gfortran {
+        if let Some(major) = self.gfortran.filter(|_| of_language) {
             // SHPALLOC gives a Cray pointer, and one routine takes arrays of several types in one file.
             options.push("-fcray-pointer".into());
             if major >= 10 {
@@ -207,10 +208,11 @@ mod tests {
     #[test]
     fn options_are_for_the_compiler_that_knows_them() {
         let tree = Tree::at(Path::new("/p"));
-        let of = |gfortran: Option<u32>| Toolchain { gfortran, name: "f".into() }.options(&tree);
+        let of = |gfortran: Option<u32>| Toolchain { gfortran, name: "f".into() }.options(&tree, true);
         assert_eq!(of(Some(12)), ["-fcray-pointer", "-fallow-argument-mismatch"]);
         assert_eq!(of(Some(9)), ["-fcray-pointer"]);
         assert!(of(None).is_empty());
+        assert!(Toolchain { gfortran: Some(12), name: "f".into() }.options(&tree, false).is_empty());
     }
 
     #[test]

@@ -107,10 +107,12 @@ pub fn plan(with: &With, args: &[OsString]) -> Request {
 fn compile_options(with: &With, args: &[OsString]) -> Vec<OsString> {
     let mut options = vec![joined("-I", with.tree.include.as_os_str())];
     let inputs: Vec<_> = args.iter().filter_map(|arg| arg.to_str()).filter(|arg| !arg.starts_with('-')).collect();
-    let is_c_alone = inputs.iter().any(|name| fortran::is_c(name))
-        && !inputs.iter().any(|name| name.rsplit_once(".").is_some_and(|(_, end)| end.starts_with(['f', 'F'])));
+    let has_c = inputs.iter().any(|name| fortran::is_c(name));
+    let is_c_alone =
+        has_c && !inputs.iter().any(|name| name.rsplit_once(".").is_some_and(|(_, end)| end.starts_with(['f', 'F'])));
     if let Some(toolchain) = with.toolchain.filter(|_| !is_c_alone) {
-        options.extend(toolchain.options(with.tree));
+        // The compiler of C warns of options of Fortran: where that ends it, sources of Fortran do without.
+        options.extend(toolchain.options(with.tree, !(has_c && args.iter().any(|arg| arg == "-Werror"))));
     }
     options
 }
@@ -185,6 +187,8 @@ mod tests {
             ("-c a.c", "gfortran -I/p/include -c a.c".into()),
             ("a.o", "gfortran a.o -L/p/lib -Wl,-rpath,/p/lib -lsma".into()),
             ("-c a.c b.F", format!("gfortran -I/p/include {old} -c a.c b.F")),
+            ("-Werror -c b.F", format!("gfortran -I/p/include {old} -Werror -c b.F")),
+            ("-Werror -c a.c b.F", "gfortran -I/p/include -Werror -c a.c b.F".into()),
         ] {
             let Request::Run(command) = plan(&with, &words(args)) else { panic!("{args}") };
             assert_eq!(text(&command), expected);

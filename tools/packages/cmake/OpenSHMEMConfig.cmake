@@ -2,7 +2,8 @@
 #
 #   OpenSHMEM::OpenSHMEM    the library: target_link_libraries(prog PRIVATE OpenSHMEM::OpenSHMEM)
 #   OpenSHMEM::static       the same, linked into the program
-#   OpenSHMEM::Fortran      the Fortran interface, and the modules where they were made for this gfortran
+#   OpenSHMEM::Fortran      the Fortran interface, and the modules where they were made for this compiler
+#   OpenSHMEM::Fortran_static    the same, linked into the program
 #   OpenSHMEM_Fortran_MODULES    their folder, for `use shmem` and `use shmem_c`; false where they were not made
 #   OpenSHMEM_OSHRUN        the launcher, for add_test
 #   OpenSHMEM_OSHCC, OpenSHMEM_OSHCXX, OpenSHMEM_OSHFORT    the compiler wrappers
@@ -48,10 +49,16 @@ if(EXISTS "${_openshmem_root}/lib/libsmaf.so.1")
   endif()
   # Where Fortran is enabled after a first find_package, a second one finds the modules.
   set(_openshmem_includes "${_openshmem_root}/include")
-  string(REGEX MATCH "^[0-9]+" _openshmem_gfortran "${CMAKE_Fortran_COMPILER_VERSION}")
-  set(_openshmem_modules "${_openshmem_root}/lib/pellucid/modules/gfortran-${_openshmem_gfortran}")
+  if(CMAKE_Fortran_COMPILER_ID STREQUAL "GNU")
+    string(REGEX MATCH "^[0-9]+" _openshmem_compiler "${CMAKE_Fortran_COMPILER_VERSION}")
+    set(_openshmem_compiler "gfortran-${_openshmem_compiler}")
+  else()
+    # As oshfort names them.
+    get_filename_component(_openshmem_compiler "${CMAKE_Fortran_COMPILER}" NAME)
+  endif()
+  set(_openshmem_modules "${_openshmem_root}/lib/pellucid/modules/${_openshmem_compiler}")
   set(OpenSHMEM_Fortran_MODULES FALSE)
-  if(CMAKE_Fortran_COMPILER_ID STREQUAL "GNU" AND EXISTS "${_openshmem_modules}")
+  if(_openshmem_compiler AND IS_DIRECTORY "${_openshmem_modules}")
     set(OpenSHMEM_Fortran_MODULES "${_openshmem_modules}")
     list(APPEND _openshmem_includes "${_openshmem_modules}")
   elseif(CMAKE_Fortran_COMPILER_ID AND NOT OpenSHMEM_FIND_QUIETLY)
@@ -66,11 +73,19 @@ if(EXISTS "${_openshmem_root}/lib/libsmaf.so.1")
     INTERFACE_COMPILE_OPTIONS "${_openshmem_options}"
     INTERFACE_INCLUDE_DIRECTORIES "${_openshmem_includes}"
     INTERFACE_LINK_LIBRARIES "OpenSHMEM::OpenSHMEM")
+  if(NOT TARGET OpenSHMEM::Fortran_static)
+    add_library(OpenSHMEM::Fortran_static STATIC IMPORTED)
+  endif()
+  set_target_properties(OpenSHMEM::Fortran_static PROPERTIES
+    IMPORTED_LOCATION "${_openshmem_root}/lib/libsmaf.a"
+    INTERFACE_COMPILE_OPTIONS "${_openshmem_options}"
+    INTERFACE_INCLUDE_DIRECTORIES "${_openshmem_includes}"
+    INTERFACE_LINK_LIBRARIES "OpenSHMEM::static")
   unset(_openshmem_includes)
   unset(_openshmem_options)
   unset(_openshmem_gnu)
   unset(_openshmem_modules)
-  unset(_openshmem_gfortran)
+  unset(_openshmem_compiler)
 endif()
 
 set(OpenSHMEM_C_FOUND TRUE)

@@ -128,6 +128,8 @@ pub fn install(signal: &'static AtomicU32, place: &'static CrashRecord, wake: Op
     let owner = process::id();
     own_code::prepare();
     signal_stack::reserve();
+    // What the unwinder calls by name is looked up at the first call, which takes kilobytes of stack: not in a handler.
+    stack::walk(&mut |_, _| true);
     let note = NOTE.get_or_init(|| Note { signal, place, wake, said: AtomicU32::new(0), owner });
     for number in CRASHES {
         // SAFETY: the structures are valid, and the handler is async-signal-safe.

@@ -10,6 +10,9 @@ use std::ptr::{null, null_mut};
 
 /// Bytes of a stack of [`reserve`], of which few are ever touched.
 const STACK: usize = 256 << 10;
+/// Bytes of the smallest stack of others that is left in place: a handler that walks the stack needs more than the 8
+/// KiB that the standard library of Rust gives each thread. Go has 32 KiB, and expects its own; so do sanitizers.
+const ENOUGH: usize = 32 << 10;
 
 /// What the calling thread has.
 fn known() -> Option<libc::stack_t> {
@@ -26,10 +29,14 @@ pub fn current() -> Option<Range<usize>> {
     Some(start..start + stack.ss_size)
 }
 
-/// Gives the calling thread one where it has none: a handler cannot run on a stack that has no room left. Null: it has
-/// one, or there is no memory.
+/// Gives the calling thread one where it has none, or a small one: a handler cannot run on a stack that has no room
+/// left. Null: it has one, or there is no memory.
 pub(super) fn reserve() -> *mut c_void {
-    if known().is_none_or(|stack| stack.ss_flags & libc::SS_DISABLE == 0) {
+    // One that a handler is running on cannot be replaced.
+    let is_wanted = |stack: &libc::stack_t| {
+        stack.ss_flags & libc::SS_DISABLE != 0 || stack.ss_flags & libc::SS_ONSTACK == 0 && stack.ss_size < ENOUGH
+    };
+    if !known().as_ref().is_some_and(is_wanted) {
         return null_mut();
     }
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_STACK;
@@ -79,24 +86,45 @@ pub fn uncover_thread() {
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_thread_has_one_until_it_is_taken_back() {
-        // A thread of Rust has one already, which stays.
-        let disabled = || known().is_some_and(|stack| stack.ss_flags & libc::SS_DISABLE != 0);
-        std::thread::spawn(move || {
-            assert!(disabled() || reserve().is_null());
-            let none = libc::stack_t { ss_sp: null_mut(), ss_flags: libc::SS_DISABLE, ss_size: 0 };
-            let mut before = none;
-            // SAFETY: the settings of this thread, which are put back below.
-            unsafe { libc::sigaltstack(&raw const none, &raw mut before) };
-            cover_thread();
-            assert!(!disabled() && current().is_none());
-            uncover_thread();
-            assert!(disabled());
+    /// Runs `f` in a thread with a stack for signals of so many bytes; 0: none.
+    fn with_stack(bytes: usize, f: impl FnOnce() + Send + 'static) {
+        let run = move || {
+            let mut memory = vec![0_u8; bytes];
+            let ss_flags = if bytes == 0 { libc::SS_DISABLE } else { 0 };
+            let own = libc::stack_t { ss_sp: memory.as_mut_ptr().cast(), ss_flags, ss_size: bytes };
+            let mut before = own;
+            // SAFETY: the settings of this thread, which are put back below, and memory that is there until then.
+            unsafe { libc::sigaltstack(&raw const own, &raw mut before) };
+            f();
             // SAFETY: as above.
             unsafe { libc::sigaltstack(&raw const before, null_mut()) };
-        })
-        .join()
-        .unwrap();
+        };
+        std::thread::spawn(run).join().unwrap();
+    }
+
+    fn is_disabled() -> bool {
+        known().is_some_and(|stack| stack.ss_flags & libc::SS_DISABLE != 0)
+    }
+
+    #[test]
+    fn a_thread_has_one_until_it_is_taken_back() {
+        // Such as the standard library of Rust gives its threads.
+        for bytes in [0, 8 << 10] {
+            with_stack(bytes, || {
+                cover_thread();
+                assert!(current().is_none() && known().is_some_and(|stack| stack.ss_size == STACK));
+                uncover_thread();
+                assert!(is_disabled());
+            });
+        }
+    }
+
+    #[test]
+    fn a_large_one_stays() {
+        with_stack(ENOUGH, || {
+            cover_thread();
+            uncover_thread();
+            assert!(known().is_some_and(|stack| stack.ss_size == ENOUGH) && !is_disabled());
+        });
     }
 }

@@ -165,6 +165,11 @@ impl EndpointState {
         if !text.is_empty() && text != why {
             why = format!("{why}, {text}");
         }
+        if entry.err == libc::EFAULT {
+            why.push_str(
+                ", no memory of this PE: freed before shmem_quiet, as a compiler's copy of an array section is",
+            );
+        }
         let op: *mut Op = entry.op_context.cast();
         if !self.ops.contains(op) {
             // An injected message, or something of the provider's own.
