@@ -21,7 +21,9 @@ use pellucid_profile::arm::{self, Interceptor};
 use pellucid_profile::op::{self, COUNT, Class, OPS};
 
 use crate::dispatcher::{self, Call};
+use crate::stack;
 use crate::thread::CodeOwner;
+use crate::tool;
 
 /// `SHMEMX_` results.
 pub mod result {
@@ -103,6 +105,11 @@ static CHANGE: Mutex<()> = Mutex::new(());
 
 /// The slots that are live, a bit each: what a call looks at first.
 static LIVE_SLOTS: AtomicU32 = AtomicU32::new(0);
+
+/// Whether there was a registration.
+pub fn are_registered() -> bool {
+    BIRTHS.load(SeqCst) > 0
+}
 
 /// Who was told of the beginning of a call.
 pub struct Entered {
@@ -270,6 +277,10 @@ pub unsafe extern "C" fn shmemx_callback_register(
     LIVE_SLOTS.fetch_or(1 << index, SeqCst);
     BIRTHS.store(birth, SeqCst);
     rearm();
+    // Calls of a tool in the executable come elsewhere, that of the initialization, too.
+    if stack::are_known() {
+        tool::find();
+    }
     give(number);
     result::SUCCESS
 }

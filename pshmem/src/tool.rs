@@ -8,6 +8,7 @@
 
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr;
+use std::sync::Once;
 
 use pellucid_profile::arm;
 use pellucid_profile::op::OPS;
@@ -25,8 +26,14 @@ unsafe extern "C" {
 const SYMBOL_ENTRY: c_int = 1;
 
 /// Tells the profile of which `shmem_` routines it must take what comes in at `pshmem_X`: those that the executable
-/// defines, and those whose `pshmem_X` it calls anyway, so that such calls are not missing without a word.
+/// defines, and those whose `pshmem_X` it calls anyway, so that such calls are not missing without a word. Looks once:
+/// at the first initialization, or before it where somebody is to see that, too, once the tools in a row are known.
 pub fn find() {
+    static FOUND: Once = Once::new();
+    FOUND.call_once(look);
+}
+
+fn look() {
     let is_foreign = |op: &usize| {
         let bound = BOUND[*op].0;
         !is_own(bound) && !stack::has_adopted(bound) && is_definition(bound.cast(), OPS[*op].name())

@@ -262,6 +262,16 @@ fn a_file_is_written_at_snapshots_and_at_the_end() {
     outcome.expect_code(1).expect_text(&["nothing was run", "no/such/place.prom"]);
 }
 
+/// That of whoever has started the job, though a process beside it writes there.
+#[test]
+fn the_file_may_be_the_standard_output() {
+    let folder = folder("metrics-stdout");
+    for name in ["/dev/stdout", "/dev/fd/1"] {
+        let outcome = job(&folder, 2, &["--metrics-file", name]).arg(short()).run().expect_code(0);
+        assert_eq!(sum(&outcome.stdout, "shmem_job_state", &["state=\"finished\""]), 1.0, "{}", outcome.describe());
+    }
+}
+
 /// The job's own address: a short job is scraped with its last numbers, and so is a killed one; then nobody listens
 /// there any more.
 #[test]

@@ -415,6 +415,36 @@ fn an_initialization_is_the_programs() {
     assert!(text.contains("main at hello.c:8\n  routine shmem_init, calls 2,"), "{text}");
 }
 
+/// The program's calls come to a tool in the executable first, its initialization, too; the row comes behind it, and so
+/// do callbacks.
+#[test]
+fn an_initialization_is_seen_behind_a_tool_in_the_executable() {
+    let row = tool("first-row", "first.c", &["-DROW"]);
+    for (name, options, init) in
+        [("plain", &["-g"][..], "shmem_init"), ("threaded", &["-g", "-DTHREADED"], "shmem_init_thread")]
+    {
+        let binary = Build::program("tools/first.c").named(&format!("first-{name}")).options(options).build();
+        let directory = tree::fresh(&format!("stacking-first-{name}")).join("profile");
+        let job = || Job::oshrun(2).arg("--tool").arg(&row);
+        let outcome = job().arg("--profile-dir").arg(&directory).arg(&binary).run().expect_code(0);
+        assert_eq!(outcome.stdout, "row: init 1 malloc 1\n".repeat(2), "{}", outcome.describe());
+        let report = Report::read(&directory, true);
+        for pe in 0..2 {
+            let calls = |name| report.routine_of(pe, name).0;
+            assert_eq!((calls(init), calls("shmem_malloc"), calls("shmem_finalize")), (1, 1, 1), "{name}");
+        }
+        let unrecorded = job().args(["--profile", "off"]).arg(&binary).run().expect_code(0);
+        assert_eq!(unrecorded.stdout, "row: init 1 malloc 1\n".repeat(2), "{}", unrecorded.describe());
+        let told = |outcome: Outcome| {
+            let expected = format!("callback: {init}\n");
+            assert_eq!(outcome.stdout.matches(&expected).count(), 2, "{}", outcome.describe());
+            assert_eq!(outcome.stdout.matches("callback: shmem_finalize\n").count(), 2, "{}", outcome.describe());
+        };
+        told(Job::oshrun(2).arg(&binary).arg("callbacks").run().expect_code(0));
+        told(job().arg(&binary).arg("callbacks").run().expect_code(0));
+    }
+}
+
 /// As a preloaded tool is: a function that nobody has matters where it is called, in the tool and in what it brings
 /// along.
 #[test]

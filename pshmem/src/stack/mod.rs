@@ -26,11 +26,14 @@ mod relocate;
 use std::cell::RefCell;
 use std::ffi::{c_char, c_int};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering::Acquire, Ordering::Release};
 
 use pellucid_profile::op::{COUNT, OPS};
 
+use crate::callbacks;
 use crate::dispatcher;
 use crate::entry;
+use crate::tool;
 use objects::Object;
 
 /// A tool that was loaded.
@@ -48,6 +51,13 @@ struct Tool {
 }
 
 static TOOLS: OnceLock<Vec<Tool>> = OnceLock::new();
+/// Whether all that are in the row are known.
+static ARE_KNOWN: AtomicBool = AtomicBool::new(false);
+
+/// See [`ARE_KNOWN`].
+pub fn are_known() -> bool {
+    ARE_KNOWN.load(Acquire)
+}
 
 /// Tools in the row that were loaded for it.
 pub fn count() -> usize {
@@ -79,7 +89,7 @@ extern "C" fn pellucid_stack_start(_argc: c_int, argv: *const *const c_char, env
     let mut tools = adopt::all();
     tools.extend(load::all(argv, envp));
     if tools.is_empty() {
-        return;
+        return known();
     }
     load::prepare();
     let tools = TOOLS.get_or_init(|| tools);
@@ -92,6 +102,17 @@ extern "C" fn pellucid_stack_start(_argc: c_int, argv: *const *const c_char, env
     }
     if tools.iter().any(|tool| tool.adopted) {
         adopt::redirect(tools);
+    }
+    known();
+    // The row sees the initialization, too, where the executable has a tool before it.
+    tool::find();
+}
+
+/// The row is what it will be. Another library's constructor may have registered a callback before.
+fn known() {
+    ARE_KNOWN.store(true, Release);
+    if callbacks::are_registered() {
+        tool::find();
     }
 }
 

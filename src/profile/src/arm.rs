@@ -36,18 +36,10 @@ pub type Flags = [AtomicU64; WORDS];
 /// What becomes of calls that arrive through `shmem_X`. Before the level is known, those that initialize leave their
 /// call site: they are recorded after the fact.
 pub static ARM: Flags = {
-    let mut bytes = [[OFF; AT_ONCE]; WORDS];
-    let mut op = 0;
-    while op < COUNT {
-        if op::traits(op as u16) & op::INITIALIZES != 0 {
-            bytes[op / AT_ONCE][op % AT_ONCE] = SITE;
-        }
-        op += 1;
-    }
     let mut flags = [const { AtomicU64::new(0) }; WORDS];
     let mut word = 0;
     while word < WORDS {
-        flags[word] = AtomicU64::new(u64::from_ne_bytes(bytes[word]));
+        flags[word] = AtomicU64::new(SITES_OF_INITIALIZING[word]);
         word += 1;
     }
     flags
@@ -98,6 +90,7 @@ static CLOSED: Flags = [const { AtomicU64::new(0) }; WORDS];
 static SAMPLED: Flags = [const { AtomicU64::new(0) }; WORDS];
 static IS_CLOSED: AtomicBool = AtomicBool::new(false);
 static LEVEL: AtomicI32 = AtomicI32::new(0);
+static IS_LEVEL_KNOWN: AtomicBool = AtomicBool::new(false);
 static COUNTS_ONLY: AtomicBool = AtomicBool::new(false);
 /// Grows with each change of what is above.
 static CHANGES: AtomicU64 = AtomicU64::new(0);
@@ -119,6 +112,20 @@ const COUNTS_ONLY_SITES: [u64; WORDS] = {
     words
 };
 const NO_SITES: [u64; WORDS] = [0; WORDS];
+/// What they are before the level is known.
+const SITES_OF_INITIALIZING: [u64; WORDS] = {
+    let mut words = NO_SITES;
+    let mut op = 0;
+    while op < COUNT {
+        if op::traits(op as u16) & op::INITIALIZES != 0 {
+            let mut bytes = words[op / AT_ONCE].to_ne_bytes();
+            bytes[op % AT_ONCE] = SITE;
+            words[op / AT_ONCE] = u64::from_ne_bytes(bytes);
+        }
+        op += 1;
+    }
+    words
+};
 /// A word of calls of which samples have their place.
 const SAMPLED_SITES: u64 = u64::from_ne_bytes([PROBE; AT_ONCE]);
 /// A word of calls that pass the dispatcher.
@@ -229,6 +236,7 @@ pub fn level() -> i32 {
 /// Arms or disarms every entry point. Calls that are already inside a routine finish as they began.
 pub fn set_level(level: i32) {
     LEVEL.store(level, SeqCst);
+    IS_LEVEL_KNOWN.store(true, SeqCst);
     refresh();
 }
 
@@ -251,6 +259,7 @@ fn change(words: std::ops::Range<usize>) {
         let on = LEVEL.load(SeqCst) > 0;
         let each_traced = crate::trace::takes_all();
         let wanted = match (on, counts_only() && !each_traced) {
+            (false, _) if !IS_LEVEL_KNOWN.load(SeqCst) => &SITES_OF_INITIALIZING,
             (false, _) => &NO_SITES,
             (true, true) => &COUNTS_ONLY_SITES,
             (true, false) => &ALL_SITES,
@@ -327,6 +336,8 @@ mod tests {
     #[test]
     fn a_library_that_is_closed_sends_what_needs_it_through_the_gate() {
         let _turn = crate::recorder::tests::TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        // Before it is known, those that initialize leave their site.
+        set_level(0);
         let gated = |name| op::find(name).map(|op| flag(&ARM, op) == DISPATCH);
         set_closed(true);
         assert!(["shmem_long_p", "shmem_barrier_all", "shmem_free"].iter().all(|name| gated(name) == Some(true)));

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::time::{Duration, Instant};
 
+use crate::output;
 use crate::segment::handover::Handover;
 use crate::spawn::{Spawned, Stream, variables_without};
 
@@ -160,8 +161,13 @@ impl Companions {
             return Ok(Companions::default());
         }
         let tool = tool.ok_or("oshprof is neither beside this program nor in PATH")?;
-        let each =
-            wanted.commands().into_iter().map(|(what, arguments)| Companion::start(tool, what, &arguments, START));
+        // A file that is the standard output is this process's.
+        let descriptor = wanted.file.as_deref().and_then(|file| output::descriptor(Path::new(file)));
+        let output = if descriptor == Some(libc::STDOUT_FILENO) { Stream::Inherited } else { Stream::Null };
+        let each = wanted
+            .commands()
+            .into_iter()
+            .map(|(what, arguments)| Companion::start(tool, what, &arguments, output, START));
         each.collect::<Result<_, _>>().map(Companions)
     }
 
@@ -202,10 +208,16 @@ impl Companions {
 }
 
 impl Companion {
-    fn start(tool: &Path, what: &'static str, arguments: &[&str], within: Duration) -> Result<Companion, String> {
+    fn start(
+        tool: &Path,
+        what: &'static str,
+        arguments: &[&str],
+        output: Stream<'_>,
+        within: Duration,
+    ) -> Result<Companion, String> {
         let failed = |error: io::Error| format!("{}: {error}", tool.display());
         let (mine, theirs) = UnixStream::pair().map_err(failed)?;
-        let streams = [Stream::Of(theirs.as_fd()), Stream::Null, Stream::Inherited];
+        let streams = [Stream::Of(theirs.as_fd()), output, Stream::Inherited];
         let child = Spawned::new(tool, arguments, variables_without(&NOT_FOR_IT), streams).map_err(failed)?;
         // The other end is the child's alone.
         drop(theirs);
@@ -353,7 +365,8 @@ mod tests {
     fn what_does_not_begin_is_ended() {
         // It is waited for: the test ends when that has.
         let message =
-            Companion::start(Path::new("/bin/sleep"), "metrics", &["100000"], Duration::from_millis(50)).unwrap_err();
+            Companion::start(Path::new("/bin/sleep"), "metrics", &["100000"], Stream::Null, Duration::from_millis(50))
+                .unwrap_err();
         assert!(message.contains("/bin/sleep did not begin"), "{message}");
     }
 }

@@ -37,18 +37,9 @@ impl OutputFile {
         Self::prepare(path, libc::O_NONBLOCK)
     }
 
-    /// The descriptor of this process that a path names.
-    pub fn descriptor(path: &Path) -> Option<i32> {
-        match path.to_str()? {
-            "/dev/stdout" => Some(libc::STDOUT_FILENO),
-            "/dev/stderr" => Some(libc::STDERR_FILENO),
-            name => ["/dev/fd/", "/proc/self/fd/"].iter().find_map(|folder| name.strip_prefix(folder)?.parse().ok()),
-        }
-    }
-
     /// `flags` are further ones for what is written to directly.
     fn prepare(path: &Path, flags: libc::c_int) -> Result<OutputFile, Error> {
-        if let Some(number) = Self::descriptor(path) {
+        if let Some(number) = super::descriptor(path) {
             // To open it anew would be to write over what is there; and a socket cannot be opened.
             let file = sys::duplicate(number).map_err(Error::io("write", path))?.into();
             return Ok(OutputFile { file, path: path.to_owned(), renamed: None });

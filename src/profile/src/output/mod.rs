@@ -13,6 +13,8 @@
 //! | `error` | what is refused, and why |
 //! | `sys` | system calls |
 
+use std::path::Path;
+
 mod dir;
 mod error;
 #[cfg(feature = "report")]
@@ -30,3 +32,12 @@ pub use error::{Error, no_room};
 pub use file::OutputFile;
 #[cfg(feature = "report")]
 pub use tree::OutputTree;
+
+/// The descriptor of this process that a path names.
+pub fn descriptor(path: &Path) -> Option<i32> {
+    match path.to_str()? {
+        "/dev/stdout" => Some(libc::STDOUT_FILENO),
+        "/dev/stderr" => Some(libc::STDERR_FILENO),
+        name => ["/dev/fd/", "/proc/self/fd/"].iter().find_map(|folder| name.strip_prefix(folder)?.parse().ok()),
+    }
+}

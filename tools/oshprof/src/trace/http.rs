@@ -3,20 +3,19 @@
 use std::io::{self, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use opentelemetry_http::{Bytes, HttpClient, HttpError, Request, Response};
 
 use super::partial::Partial;
+use super::patience::{Deadline, Patience};
 
-/// How long a collector may take.
-const PATIENCE: Duration = Duration::from_secs(30);
 /// Longest answer that is read.
 const LONGEST: u64 = 4 << 20;
 
 /// Blocks until the answer is there: nothing else is going on.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Client {
+    patience: Patience,
     said: Arc<Mutex<Said>>,
 }
 
@@ -31,6 +30,11 @@ struct Said {
 }
 
 impl Client {
+    /// That waits so long for each answer.
+    pub(super) fn new(patience: Patience) -> Client {
+        Client { patience, said: Arc::default() }
+    }
+
     /// To where the last request went that has failed, and why it has.
     pub(super) fn failure(&self) -> Option<String> {
         self.said().failure.take()
@@ -50,7 +54,8 @@ impl Client {
 #[async_trait::async_trait]
 impl HttpClient for Client {
     async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
-        let result = post(&request);
+        let deadline = self.patience.begin();
+        let result = post(&request, &deadline).map_err(|error| deadline.name(error));
         let why = match &result {
             Ok(answer) if answer.status().is_success() => None,
             Ok(answer) => Some(format!("status {}{}", answer.status().as_u16(), first_line(answer.body()))),
@@ -73,7 +78,7 @@ fn first_line(body: &[u8]) -> String {
     if line.is_empty() || line.chars().any(char::is_control) { String::new() } else { format!(": {line}") }
 }
 
-fn post(request: &Request<Bytes>) -> io::Result<Response<Bytes>> {
+fn post(request: &Request<Bytes>, deadline: &Deadline) -> io::Result<Response<Bytes>> {
     let uri = request.uri();
     let invalid = |what: &'static str| io::Error::new(io::ErrorKind::InvalidInput, what);
     if uri.scheme_str() != Some("http") {
@@ -81,9 +86,7 @@ fn post(request: &Request<Bytes>) -> io::Result<Response<Bytes>> {
     }
     let host = uri.host().ok_or_else(|| invalid("no host"))?;
     let port = uri.port_u16().unwrap_or(80);
-    let mut stream = connect(host.trim_matches(['[', ']']), port)?;
-    stream.set_read_timeout(Some(PATIENCE))?;
-    stream.set_write_timeout(Some(PATIENCE))?;
+    let mut stream = Timed { stream: connect(host.trim_matches(['[', ']']), port, deadline)?, deadline };
     let path = uri.path_and_query().map_or("/", |path| path.as_str());
     let mut head = format!("POST {path} HTTP/1.1\r\nHost: {host}:{port}\r\nConnection: close\r\n");
     for (name, value) in request.headers() {
@@ -97,10 +100,34 @@ fn post(request: &Request<Bytes>) -> io::Result<Response<Bytes>> {
     understand(&answer)
 }
 
-fn connect(host: &str, port: u16) -> io::Result<TcpStream> {
+/// A connection whose reads and writes end when time is up.
+struct Timed<'d> {
+    stream: TcpStream,
+    deadline: &'d Deadline,
+}
+
+impl Read for Timed<'_> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        self.stream.set_read_timeout(Some(self.deadline.left()?))?;
+        self.stream.read(bytes)
+    }
+}
+
+impl Write for Timed<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.stream.set_write_timeout(Some(self.deadline.left()?))?;
+        self.stream.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.stream.flush()
+    }
+}
+
+fn connect(host: &str, port: u16, deadline: &Deadline) -> io::Result<TcpStream> {
     let mut last = io::Error::new(io::ErrorKind::NotFound, format!("{host}: no address"));
     for address in (host, port).to_socket_addrs()? {
-        match TcpStream::connect_timeout(&address, PATIENCE) {
+        match TcpStream::connect_timeout(&address, deadline.left()?) {
             Ok(stream) => return Ok(stream),
             Err(error) => last = error,
         }

@@ -7,6 +7,7 @@ mod http;
 mod otf2;
 mod otlp;
 mod partial;
+mod patience;
 mod perfetto;
 mod protobuf;
 mod regions;

@@ -17,6 +17,7 @@ use pellucid_profile::trace::read::{Call, Event, Trace, TraceFile, TraceFileHead
 
 use super::flows::{At, Flows};
 use super::partial::Partial;
+use super::patience::Patience;
 use super::sites::Sites;
 use super::{Failure, http, rows};
 
@@ -25,7 +26,8 @@ const BATCH: usize = 2048;
 
 /// Sends the spans to a collector, by OTLP over HTTP.
 pub(super) fn send(trace: &Trace, problems: &mut Vec<ReadError>, endpoint: Option<&str>) -> Result<(), Failure> {
-    let client = http::Client::default();
+    let patience = Patience::from(|name| std::env::var(name).ok()).map_err(|error| format!("otlp: {error}"))?;
+    let client = http::Client::new(patience);
     let mut builder = SpanExporter::builder().with_http().with_http_client(client.clone());
     if let Some(endpoint) = endpoint {
         builder = builder.with_endpoint(with_path(endpoint));

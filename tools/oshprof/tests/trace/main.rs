@@ -114,8 +114,16 @@ fn trace(name: &str) -> Scratch {
 }
 
 fn oshprof(dir: &Path, args: &[&str]) -> Output {
+    oshprof_with(dir, args, &[])
+}
+
+/// With these variables, and none other of an exporter.
+fn oshprof_with(dir: &Path, args: &[&str], variables: &[(&str, &str)]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_oshprof"));
-    command.arg("trace").arg(dir).args(args).env_remove("OTEL_EXPORTER_OTLP_ENDPOINT").output().expect("oshprof starts")
+    for end in ["ENDPOINT", "TIMEOUT", "TRACES_TIMEOUT"] {
+        command.env_remove(format!("OTEL_EXPORTER_OTLP_{end}"));
+    }
+    command.arg("trace").arg(dir).args(args).envs(variables.iter().copied()).output().expect("oshprof starts")
 }
 
 fn stdout(output: &Output) -> String {

@@ -10,7 +10,7 @@ use opentelemetry_proto::tonic::common::v1::any_value::Value as Any;
 use opentelemetry_proto::tonic::trace::v1::Span;
 use prost::Message;
 
-use super::{oshprof, stdout, trace};
+use super::{oshprof, oshprof_with, stdout, trace};
 
 fn attribute(attributes: &[opentelemetry_proto::tonic::common::v1::KeyValue], key: &str) -> Option<Any> {
     attributes.iter().find(|a| a.key == key)?.value.clone()?.value
@@ -120,6 +120,24 @@ fn collector(answer: impl Fn() -> String + Send + 'static) -> (String, JoinHandl
         requests
     });
     (endpoint, collector)
+}
+
+/// One that takes all and says nothing.
+#[test]
+fn a_collector_that_hangs_is_not_waited_for_without_an_end() {
+    let dir = trace("trace-otlp-hang");
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let endpoint = format!("http://{}", listener.local_addr().unwrap());
+    let args = ["--to", "otlp", "--endpoint", &endpoint];
+    let variables = [("OTEL_EXPORTER_OTLP_TIMEOUT", "60000"), ("OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", "200")];
+    let output = oshprof_with(dir.path(), &args, &variables);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains(&format!("oshprof: otlp: {endpoint}/v1/traces: no answer within 0.2 s")), "{said}");
+    let output = oshprof_with(dir.path(), &args, &[("OTEL_EXPORTER_OTLP_TIMEOUT", "soon")]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("otlp: OTEL_EXPORTER_OTLP_TIMEOUT `soon` is not a number of milliseconds"), "{said}");
 }
 
 #[test]

@@ -21,7 +21,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use pellucid_profile::output::OutputFile;
+use pellucid_profile::output;
 
 use crate::commands::FAILED;
 use crate::say::complain;
@@ -54,7 +54,7 @@ pub struct Request {
 impl Request {
     /// The descriptor of whoever started this process that the user has named for the file, as shells do for `>(...)`.
     fn inherited(&self) -> Option<i32> {
-        self.file.as_deref().and_then(OutputFile::descriptor)
+        self.file.as_deref().and_then(output::descriptor)
     }
 
     /// The same, without names of files that are relative to the present directory.
