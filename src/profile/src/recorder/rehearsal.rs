@@ -15,7 +15,7 @@ use super::rates;
 use crate::segment::layout::{Cell, Slot};
 
 /// From so many calls between samples on there is one before each.
-pub(super) const FAR: u32 = 16;
+pub(super) const FAR: u32 = 64;
 /// In [`Cell::gap`]: the call before this one was the rehearsal.
 const REHEARSED: u32 = 1 << 31;
 /// The same: what the calls move counts towards the next closer look.
