@@ -126,7 +126,7 @@ impl Causes {
 
     fn because(&mut self, row: &Cause, work: &Work, for_whom: &BTreeMap<(u32, &str, u64), u32>) -> Because {
         let Some(by) = &row.by else { return row.because };
-        if Lock::is_waited_for_in(&row.site.routine) {
+        if Lock::is_waited_for_in(row.site.routine) {
             return Because::Held(by.own_ns / row.waits.max(1));
         }
         let waited = row.ns.saturating_sub(by.work_ns).saturating_sub(by.library_ns);
