@@ -291,6 +291,7 @@ fn late_flags() -> Profile {
             place: place("shmem_long_p"),
             region: String::new(),
             from: None,
+            worked_in: String::new(),
             work_ns: 298 * MS,
             library_ns: MS,
             own_ns: 299 * MS,

@@ -19,6 +19,21 @@ pub(super) const SECTION: Section = Section {
     },
 };
 
+/// Where those who ended waits worked: text, the region, for each row of [`SECTION`]; empty where it was in none.
+pub(super) const WORKED_IN: Section = Section {
+    tag: 45,
+    is_there: |d| d.causes.iter().filter_map(|cause| cause.by.as_ref()).any(|by| !by.worked_in.is_empty()),
+    encode: |out, d| {
+        out.list(&d.causes, |out, cause| out.text(cause.by.as_ref().map_or("", |by| &by.worked_in)));
+    },
+    decode: |c, d| {
+        let regions = list(c, |c| c.text("where who ended a wait worked"))?;
+        let by = d.causes.iter_mut().map(|cause| cause.by.as_mut());
+        by.zip(regions).for_each(|(by, region)| by.into_iter().for_each(|by| by.worked_in.clone_from(&region)));
+        Ok(())
+    },
+};
+
 fn encode(out: &mut Out, causes: &[Cause]) {
     out.list(causes, |out, cause| {
         out.u64(cause.address);
@@ -57,7 +72,7 @@ fn releaser(c: &mut Cursor<'_>) -> Result<Releaser, ReadError> {
     let (pe, place, region) = (c.u32(WHAT)?, get_place(c)?, c.text(WHAT)?);
     let (work_ns, library_ns, own_ns) = (c.u64(WHAT)?, c.u64(WHAT)?, c.u64(WHAT)?);
     let from = if c.u8(WHAT)? == 0 { None } else { Some(get_place(c)?) };
-    Ok(Releaser { pe, place, region, from, work_ns, library_ns, own_ns })
+    Ok(Releaser { pe, place, region, from, worked_in: String::new(), work_ns, library_ns, own_ns })
 }
 
 fn get_place(c: &mut Cursor<'_>) -> Result<CodePlace, ReadError> {

@@ -75,10 +75,11 @@ fn sort(rows: &mut [Cause]) {
 }
 
 /// What tells rows apart.
-type Key<'a> = (u32, &'a Place, &'a str, Option<(u32, &'a CodePlace, &'a str, Option<&'a CodePlace>)>);
+type Key<'a> = (u32, &'a Place, &'a str, Option<(u32, &'a CodePlace, [&'a str; 2], Option<&'a CodePlace>)>);
 
 fn key(row: &Cause) -> Key<'_> {
-    let by = row.by.as_ref().map(|by| (by.pe, &by.place, by.region.as_str(), by.from.as_ref()));
+    let by =
+        row.by.as_ref().map(|by| (by.pe, &by.place, [&by.region, &by.worked_in].map(String::as_str), by.from.as_ref()));
     (row.pe, &row.site, &row.region, by)
 }
 
@@ -138,8 +139,9 @@ impl Causes {
         if by.library_ns > by.work_ns {
             return Because::Library(by.library_ns);
         }
-        match work.most_above_mean(by.pe) {
-            Some((region, above)) if above as f64 > HALF * by.work_ns as f64 => {
+        let region = by.worked_in.as_str();
+        match work.above_mean(by.pe, region) {
+            Some(above) if above as f64 > HALF * by.work_ns as f64 => {
                 let number = self.regions.iter().position(|name| name == region).unwrap_or_else(|| {
                     self.regions.push(region.to_owned());
                     self.regions.len() - 1
@@ -211,13 +213,10 @@ impl Work {
         self.of.extend(other.of);
     }
 
-    /// The region in which a PE works most above the mean, and by how much.
-    fn most_above_mean(&self, pe: u32) -> Option<(&str, u64)> {
-        let above = self.of.get(&pe)?.iter().map(|(name, &ns)| {
-            let mean = self.all.get(name).copied().unwrap_or(0) / self.pes.max(1);
-            (name.as_str(), ns.saturating_sub(mean))
-        });
-        above.max_by(|a, b| a.1.cmp(&b.1).then_with(|| b.0.cmp(a.0)))
+    /// By how much a PE works above the mean in a region; nothing outside of all.
+    fn above_mean(&self, pe: u32, region: &str) -> Option<u64> {
+        let own = *self.of.get(&pe)?.get(region)?;
+        Some(own.saturating_sub(self.all.get(region).copied().unwrap_or(0) / self.pes.max(1)))
     }
 }
 
@@ -284,11 +283,14 @@ mod tests {
         let mut work = Work { pes: 2, ..Work::default() };
         work.all.insert("prep".into(), 22 * MS);
         work.of.insert(0, [("prep".to_owned(), 20 * MS)].into());
-        let (found, regions) = because(&waits(0, 10 * MS, 9 * MS, 0), &work);
-        assert_eq!((found, regions), (Because::More(0, 9 * MS), vec!["prep".to_owned()]));
+        let mut late = waits(0, 10 * MS, 9 * MS, 0);
+        // It was in none while it was waited for, whatever it did before or after.
+        assert_eq!(because(&late, &work), (Because::Worked(9 * MS), vec![]));
+        late.tables.causes[0].by.as_mut().unwrap().worked_in = "prep".into();
+        assert_eq!(because(&late, &work), (Because::More(0, 9 * MS), vec!["prep".to_owned()]));
         // As much as the others: not the reason.
         work.all.insert("prep".into(), 40 * MS);
-        assert_eq!(because(&waits(0, 10 * MS, 9 * MS, 0), &work).0, Because::Worked(9 * MS));
+        assert_eq!(because(&late, &work).0, Because::Worked(9 * MS));
     }
 
     #[test]

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use super::hot::{bump, ticks};
 use super::unrecorded::recorded;
-use super::{claim, cold, counting, names};
+use super::{claim, cold, counting, names, stays};
 use crate::segment::Mapping;
 use crate::segment::layout::{HEADER_BYTES, Header, Region, Slot};
 use crate::segment::sites::KEY_REGION;
@@ -106,7 +106,7 @@ pub fn set_sampling(every: Option<u64>, long_ns: Option<u64>) -> bool {
     true
 }
 
-/// Where the calling thread keeps its regions and markers. A thread that shares its slot has no place for them, which is
+/// Where the calling thread keeps its regions and markers. One that shares its slot has no place for them, which is
 /// counted.
 fn own() -> Option<(&'static Region, &'static Slot)> {
     let own = claim::own();
@@ -202,7 +202,8 @@ pub(super) fn leave_regions(slot: &Slot) {
 fn switch(slot: &Slot, number: usize, now: u64) {
     counting::settle(slot);
     let head = &slot.head;
-    let before = (head.region_key.load(Relaxed) >> KEY_REGION) as usize % REGIONS;
+    let before = stays::present(slot);
+    stays::leave(slot, now);
     bump(&slot.tables.regions[before].own_ticks, now.saturating_sub(head.region_since.load(Relaxed)));
     head.region_since.store(now, Relaxed);
     head.region_key.store((number as u64) << KEY_REGION, Relaxed);

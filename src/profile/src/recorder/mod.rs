@@ -47,6 +47,7 @@ mod script;
 mod sites;
 mod slow_wait;
 mod stall;
+mod stays;
 mod system;
 mod timeline;
 mod tls;

@@ -76,7 +76,7 @@ pub(super) fn note(slot: &Slot, op: u16, (peer, bytes): (i32, usize), calls: u64
 
 /// Ends the closer look at a call that is no sample. False: it was not looked at.
 #[inline(always)]
-pub(super) fn end_apart(slot: &Slot, op: u16, (peer, bytes): (i32, usize)) -> bool {
+pub(super) fn close_look(slot: &Slot, op: u16, (peer, bytes): (i32, usize)) -> bool {
     let is_open = slot.tables.look.is_open.load(Relaxed) != 0;
     if is_open {
         end_look(slot, row(slot, key(op, size_class(bytes), slot.head.distance(peer))), bytes);

@@ -15,7 +15,7 @@ use super::rates;
 use crate::segment::layout::{Cell, Slot};
 
 /// From so many calls between samples on there is one before each.
-pub(super) const FAR: u32 = 16;
+pub(super) const SPARSE: u32 = 64;
 /// In [`Cell::gap`]: the call before this one was the rehearsal.
 const REHEARSED: u32 = 1 << 31;
 /// The same: what the calls move counts towards the next closer look.
@@ -32,7 +32,7 @@ pub(super) fn calls(cell: &Cell) -> u64 {
 /// The next sample was planned: the rehearsal comes before it.
 #[inline(always)]
 pub(super) fn plan(cell: &Cell) {
-    if cell.gap.load(Relaxed) & CALLS >= FAR {
+    if cell.gap.load(Relaxed) & CALLS >= SPARSE {
         cell.countdown.store(cell.countdown.load(Relaxed).saturating_sub(1), Relaxed);
     }
 }
@@ -45,7 +45,7 @@ pub(super) fn begin(slot: &Slot, cell: &Cell, bytes: usize) {
         return;
     }
     rates::begin(slot, bytes, calls(cell));
-    if gap >= FAR {
+    if gap >= SPARSE {
         cell.gap.store(gap | MOVED, Relaxed);
     }
 }
@@ -54,10 +54,10 @@ pub(super) fn begin(slot: &Slot, cell: &Cell, bytes: usize) {
 #[inline(always)]
 pub(super) fn is_one(slot: &Slot, cell: &Cell, op: u16, to: (i32, usize)) -> bool {
     let gap = cell.gap.load(Relaxed);
-    if gap & CALLS < FAR || gap & REHEARSED != 0 {
+    if gap & CALLS < SPARSE || gap & REHEARSED != 0 {
         return false;
     }
-    let was_looked_at = rates::end_apart(slot, op, to);
+    let was_looked_at = rates::close_look(slot, op, to);
     // One more call until the sample, or this was the last.
     cell.gap.store(if was_looked_at { gap + 1 } else { gap | REHEARSED }, Relaxed);
     cell.countdown.store(0, Relaxed);

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::cold::LONG_NS;
-use super::rehearsal::FAR;
+use super::rehearsal::SPARSE;
 use super::set_sampling;
 use super::tests::{Fixture, op_named, routine};
 use super::{claim, sampled, sized};
@@ -49,7 +49,7 @@ fn before_a_sample_far_from_the_last_a_call_takes_its_way() {
     sampled(op, 1, 0, 8, || ());
     let slot = claim::own().unwrap().1;
     let all = seen(slot, op, CALLS, |body| sampled(op, 1, 0, 8, body));
-    let is_far = |seen: &Seen| seen.stands_for >= FAR.into();
+    let is_far = |seen: &Seen| seen.stands_for >= SPARSE.into();
     let far = all.windows(2).filter(|calls| is_far(&calls[1]));
     assert!(far.clone().count() > 50, "{} samples are far from the last", far.count());
     for calls in far {
@@ -77,9 +77,9 @@ fn a_call_that_is_looked_at_is_no_sample() {
     assert!(far.clone().count() > 20, "{} are looked at", far.count());
     for calls in far {
         assert!(calls[1].is_on_the_way && calls[1].stands_for == 0, "the rehearsal");
-        assert!(calls[2].stands_for >= FAR.into(), "the sample");
+        assert!(calls[2].stands_for >= SPARSE.into(), "the sample");
     }
-    let both = all.iter().filter(|seen| seen.is_looked_at && seen.stands_for >= FAR.into());
+    let both = all.iter().filter(|seen| seen.is_looked_at && seen.stands_for >= SPARSE.into());
     assert_eq!(both.count(), 0, "looked at and a sample");
     let rates = &fixture.pe().tables.rates;
     assert!(rates.iter().any(|rate| rate.looks > 0), "{rates:?}");

@@ -18,7 +18,7 @@ use std::sync::atomic::{
 use super::claim;
 use super::hot::bump;
 use super::sites::site_key;
-use super::{tls, vain};
+use super::{stays, tls, vain};
 use crate::clock;
 use crate::hash::fibonacci;
 use crate::op::{self, Class};
@@ -197,7 +197,8 @@ fn look(slot: &Slot, (op, key): (u16, u64), (start, ticks): (u64, u64), since_lo
         return bump(&row.ns, stands_ns);
     };
     let before = Before::of(found.slot);
-    let row = row(slot, [key, u64::from(found.pe) + 1, found.by, before.key]);
+    let worked_in = stays::most(found.slot, before.since, start + ticks);
+    let row = row(slot, [key, worked_in << 32 | (u64::from(found.pe) + 1), found.by, before.key]);
     bump(&row.waits, 1);
     bump(&row.ns, stands_ns);
     let ns = clock::scale_ns(ticks, mult).max(1);
@@ -225,6 +226,8 @@ fn look_at_request(slot: &Slot, key: u64, stands_ns: u64) {
 struct Before {
     key: u64,
     left: u64,
+    /// The same, as the thread's stays in regions have it.
+    since: u64,
     claimed_ns: u64,
 }
 
@@ -232,13 +235,14 @@ impl Before {
     fn of(slot: &Slot) -> Before {
         let (waited, met) = (&slot.tables.waited, &slot.tables.phase);
         let (left, met_left) = (waited.left.load(Relaxed), met.left.load(Relaxed));
+        let since = stays::last_left(slot);
         let mut before = if met_left > left {
             let key = site_key(slot, met.site.load(Relaxed));
-            Before { key, left: met_left, claimed_ns: met.claimed_ns.load(Relaxed) }
+            Before { key, left: met_left, since, claimed_ns: met.claimed_ns.load(Relaxed) }
         } else {
             // One that has never waited has worked since it began.
             let left = left.max(slot.tables.lives.since.load(Relaxed));
-            Before { key: waited.key.load(Relaxed), left, claimed_ns: waited.claimed_ns.load(Relaxed) }
+            Before { key: waited.key.load(Relaxed), left, since, claimed_ns: waited.claimed_ns.load(Relaxed) }
         };
         // When a call without a stamp returned is not known, but it was the last one.
         if let Some(site) = met.passed() {

@@ -163,8 +163,8 @@ fn limits(pe: &PeRow, symbols: &dyn Symbols) -> Vec<String> {
     }
     if pe.shared_calls > 0 {
         notes.push(format!(
-            "{} calls came from threads beyond {SLOTS} at a time: recorded at a higher cost; regions and markers of such \
-             threads are not kept",
+            "{} calls came from threads beyond {SLOTS} at a time: recorded at a higher cost; regions and markers of \
+             such threads are not kept",
             units::count(pe.shared_calls)
         ));
     }

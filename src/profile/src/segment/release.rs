@@ -85,6 +85,12 @@ pub struct Waited {
     pub seen: AtomicU64,
     /// Not 0: that has changed since notes were taken away.
     pub changed: AtomicU64,
+    /// The region that it left after the longest stay since its last wait or meeting.
+    pub stayed_in: AtomicU64,
+    /// How long that was, in ticks.
+    pub stayed: AtomicU64,
+    /// When that wait or meeting was over, in ticks.
+    pub stayed_since: AtomicU64,
 }
 
 /// Waits at one place that one place of a PE has ended.
@@ -93,7 +99,8 @@ pub struct Waited {
 pub struct Cause {
     /// Key of the call site that waits; 0 where the row is free.
     pub key: AtomicU64,
-    /// World number plus 1 of who ended the wait; 0: not known.
+    /// World number plus 1 of who ended the wait (low half; 0: not known), and the number of the region in which it was
+    /// for longest since `from` (high half; 0: in none).
     pub by_pe: AtomicU64,
     /// Key of the call site of its store, in its process.
     pub by: AtomicU64,

@@ -37,11 +37,15 @@ fn read(segment: &Segment, row: &release::Cause) -> Cause {
     let by = (get(&row.by_pe) as u32).checked_sub(1).and_then(|pe| Some((pe, segment.region(pe)?)));
     let by = by.map(|(pe, of)| {
         let (place, region) = place(of, get(&row.by));
-        let name = |number: usize| of.names.regions[number].get();
+        let named = |number: usize| match number {
+            0 => String::new(),
+            _ => of.names.regions[number.min(REGIONS - 1)].get(),
+        };
         Releaser {
             pe,
             place,
-            region: if region == 0 { String::new() } else { name(region.min(REGIONS - 1)) },
+            region: named(region),
+            worked_in: named((get(&row.by_pe) >> 32) as usize),
             from: (get(&row.from) != 0).then(|| self::place(of, get(&row.from)).0),
             work_ns: get(&row.work_ns),
             library_ns: get(&row.library_ns),

@@ -15,6 +15,8 @@ pub struct Releaser {
     pub region: String,
     /// The wait, barrier, sync or collective that it came from.
     pub from: Option<CodePlace>,
+    /// The region in which it was for longest after that, empty outside of all.
+    pub worked_in: String,
     /// While it was waited for, after `from`: time outside of the library, in nanoseconds.
     pub work_ns: u64,
     /// The same in the library.
@@ -43,8 +45,11 @@ pub struct Cause {
 impl Cause {
     /// Whether these are waits at the same place, ended at the same place by the same PE.
     pub fn is_like(&self, other: &Cause) -> bool {
-        let by =
-            |cause: &Cause| cause.by.as_ref().map(|by| (by.pe, by.place.clone(), by.region.clone(), by.from.clone()));
+        let by = |cause: &Cause| {
+            let of =
+                |by: &Releaser| (by.pe, by.place.clone(), by.region.clone(), by.from.clone(), by.worked_in.clone());
+            cause.by.as_ref().map(of)
+        };
         (self.address, &self.routine, self.region) == (other.address, &other.routine, other.region)
             && by(self) == by(other)
     }

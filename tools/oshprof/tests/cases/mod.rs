@@ -252,6 +252,7 @@ fn causes(pe: u32, base: u64) -> Vec<Cause> {
         place: place(0x1400),
         region: "step".into(),
         from: Some(place(0x1234)),
+        worked_in: String::new(),
         work_ns,
         library_ns: 1000,
         own_ns: work_ns + 1000,
