@@ -39,7 +39,7 @@ pub(super) use number;
 
 /// All of them, in the order in which they are written: what one needs of another comes behind it. Tags 1 to 3 and 16
 /// are those of the module above.
-pub(super) const SECTIONS: [Section; 39] = [
+pub(super) const SECTIONS: [Section; 40] = [
     process::COST,
     traffic::PEERS,
     program::MODULES,
@@ -79,6 +79,7 @@ pub(super) const SECTIONS: [Section; 39] = [
     meetings::LONGEST_PHASES,
     process::UNRECORDED,
     program::LEFT_OUT,
+    process::SCRIPT,
 ];
 
 /// What it takes to write a section. The library has no more of one: what reads it is left out there.
