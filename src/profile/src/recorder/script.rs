@@ -22,6 +22,8 @@ static SCRIPT: OnceLock<Script> = OnceLock::new();
 static SINCE: AtomicU64 = AtomicU64::new(0);
 /// Percent of the time since then that asking may take, but for the first call from each place.
 const PERCENT: u64 = 1;
+/// What it may take of a short run as well, in nanoseconds: shares of callers are known by many calls only.
+const LITTLE_NS: u64 = 1_000_000;
 
 /// Addresses of the kernel, at which no process has code.
 const FIRST: u64 = 0xffff_8000_0000_0000;
@@ -49,7 +51,7 @@ pub(super) fn places(region: &Region, is_first: bool) -> Option<[u64; DEPTH]> {
 
 /// Of so many nanoseconds that were spent in so many.
 fn may_ask(spent: u64, run: u64) -> bool {
-    spent.saturating_mul(100) <= run.saturating_mul(PERCENT)
+    spent < LITTLE_NS || spent.saturating_mul(100) <= run.saturating_mul(PERCENT)
 }
 
 /// The lines by which a script has come to the call of now, innermost first, as addresses; 0: no more. Those of
@@ -114,9 +116,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn asking_takes_a_hundredth_of_the_run_at_most() {
-        assert!(may_ask(0, 0) && may_ask(10, 1000) && may_ask(0, u64::MAX));
-        assert!(!may_ask(11, 1000) && !may_ask(1, 0) && !may_ask(1 << 40, 1 << 41));
+    fn asking_takes_a_hundredth_of_the_run_or_little_at_most() {
+        let ms = |ms: u64| ms * 1_000_000;
+        assert!(may_ask(0, 0) && may_ask(LITTLE_NS - 1, 0) && may_ask(ms(10), ms(1000)) && may_ask(0, u64::MAX));
+        assert!(!may_ask(ms(11), ms(1000)) && !may_ask(LITTLE_NS, 0) && !may_ask(1 << 40, 1 << 41));
     }
 
     #[test]
