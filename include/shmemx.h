@@ -1697,14 +1697,14 @@ static __inline__ shmemx_aset *pellucid_aset(shmemx_aset *aset, int *err)
 #define PELLUCID_ASET(aset, err) pellucid_aset(aset, err)
 #ifdef __cplusplus
 extern "C++" {
-inline void shmemx_broadcast32_nb(void *target, const void *source, size_t nelems, shmemx_aset *aset, long *pSync,
-                                  shmemx_request_handle_t *request)
+PELLUCID_INLINE void shmemx_broadcast32_nb(void *target, const void *source, size_t nelems, shmemx_aset *aset,
+                                           long *pSync, shmemx_request_handle_t *request)
 {
     shmemx_broadcast32_nb(target, source, nelems, 0, aset, pSync, request);
 }
 #define shmem_broadcast32_nb shmemx_broadcast32_nb
-inline void shmemx_broadcast64_nb(void *target, const void *source, size_t nelems, shmemx_aset *aset, long *pSync,
-                                  shmemx_request_handle_t *request)
+PELLUCID_INLINE void shmemx_broadcast64_nb(void *target, const void *source, size_t nelems, shmemx_aset *aset,
+                                           long *pSync, shmemx_request_handle_t *request)
 {
     shmemx_broadcast64_nb(target, source, nelems, 0, aset, pSync, request);
 }

@@ -133,6 +133,42 @@ fn a_wrong_argument_names_its_call_once() {
     assert!(!outcome.stderr.contains("before shmem_init"), "{}", outcome.describe());
 }
 
+/// Names that functions of this library and of what it is made of have are not theirs alone.
+#[test]
+fn a_wrong_argument_names_its_call_in_a_function_of_any_name() {
+    let line = |text: &str, mark: &str| 1 + text.lines().position(|line| line.ends_with(mark)).expect("the mark");
+    let (c, cxx) = (include_str!("../programs/endings/names.c"), include_str!("../programs/endings/names.cpp"));
+    for options in [&["-g", "-O0"][..], &["-g", "-O2"], &["-g", "-O0", "-static"]] {
+        let build = |file: &str| {
+            let name = format!("{}{}", file.replace('.', "-"), options.concat());
+            Build::program(&format!("endings/{file}")).named(&name).options(options).build()
+        };
+        let call = format!("called from shmem_halo_exchange at names.c:{}", line(c, "/* call */"));
+        run(2, &build("names.c"), "").expect_code(1).expect_text(&["shmem_long_p: pe = 99", &call]);
+        let binary = build("names.cpp");
+        let call = format!("called from core::Solver::step(int) at names.cpp:{}", line(cxx, "// namespace"));
+        run(2, &binary, "namespace").expect_code(1).expect_text(&["shmem_long_p: pe = 99", &call]);
+        let call = format!("called from main at names.cpp:{}", line(cxx, "// wrong overload"));
+        run(2, &binary, "overload").expect_code(1).expect_text(&["shmem_long_p: pe = 99", &call]);
+    }
+}
+
+/// Overloads are no place of the program's, as little as the macros of C.
+#[test]
+fn a_profile_names_the_line_that_calls_an_overload() {
+    let text = include_str!("../programs/endings/names.cpp");
+    let line = 1 + text.lines().position(|line| line.ends_with("// overload")).expect("the mark");
+    for option in ["-O0", "-O2"] {
+        let name = format!("overloads{option}");
+        let binary = Build::program("endings/names.cpp").named(&name).options(["-g", option]).build();
+        let profile = tree::fresh(&format!("places-{name}"));
+        Job::oshrun(2).arg("--profile-dir").arg(&profile).arg(&binary).arg("").limit(60).run().expect_code(0);
+        let report = Job::new(tree::tool("oshprof")).arg("report").arg(&profile).args(["--view", "callsites"]).run();
+        let outcome = report.expect_code(0).expect_text(&[&format!("main at names.cpp:{line}\n")]);
+        assert!(!outcome.stdout.contains("shmem.h"), "{}", outcome.describe());
+    }
+}
+
 #[test]
 fn who_leaves_without_finalize_is_told_from_who_calls_it() {
     let binary = program(&["-g", "-O0"]);

@@ -173,14 +173,14 @@ impl Pe {
     }
 
     /// What profiling took of the PE's run, in nanoseconds: by what a call cost when the PE started, and how far calls
-    /// overlapped.
+    /// overlapped; and by what asking for lines of a script took.
     pub fn overhead_ns(&self) -> u64 {
         // Each begin and each end of a region is a call that is counted, and finds its name, reads the clock and adds
         // up: somewhat more than timing a call takes, which reads the clock twice and finds nothing.
         let changes = self.tables.regions.iter().map(|region| 2 * region.entries).fold(0_u64, u64::saturating_add);
         let is_kept = !self.tables.sites.is_empty();
         let calls: f64 = self.routines.iter().map(|r| r.recording_ns(&self.tables.cost, is_kept)).sum();
-        (calls + changes as f64 * OF_REGION * self.tables.cost.timed_ns) as u64
+        (calls + changes as f64 * OF_REGION * self.tables.cost.timed_ns) as u64 + self.tables.system.script_ns
     }
 }
 
@@ -486,6 +486,9 @@ mod tests {
         pe.tables.cost = Cost { counted_ns: 2.0, beside_ns: [0.0; 2], timed_ns: 20.0, sample_ns: 35.0 };
         pe.tables.regions = vec![crate::tables::Region { entries: 1000, ..Default::default() }];
         assert_eq!(pe.overhead_ns(), (2000.0 * OF_REGION * 20.0) as u64);
+        // What looking for lines of a script took is known.
+        pe.tables.system.script_ns = 7;
+        assert_eq!(pe.overhead_ns(), (2000.0 * OF_REGION * 20.0) as u64 + 7);
     }
 
     #[test]

@@ -390,7 +390,6 @@ pub fn lookup(name: &str) -> Option<u16> {
 }
 
 /// The class of the routine with this C name.
-#[cfg(feature = "write")]
 pub fn class_of(name: &str) -> Option<Class> {
     lookup(name).and_then(get).map(|row| row.class)
 }

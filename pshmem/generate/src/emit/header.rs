@@ -174,6 +174,17 @@ const TYPES: &str = r#"
 #define PELLUCID_NORETURN
 #endif
 
+/* Overloads are a part of the line that calls them, for debuggers and profiles, without optimization as well. */
+#ifdef __cplusplus
+#if defined(__GNUC__) && !defined(__clang__)
+#define PELLUCID_INLINE inline __attribute__((__always_inline__, __artificial__))
+#elif defined(__GNUC__)
+#define PELLUCID_INLINE inline __attribute__((__always_inline__))
+#else
+#define PELLUCID_INLINE inline
+#endif
+#endif
+
 /* Casts in the style of the language: what stands for nothing, the same value, the same bits. */
 #if defined(__cplusplus) && __cplusplus >= 201103L
 #define PELLUCID_NONE(type) (static_cast<type>(nullptr))

@@ -7,6 +7,9 @@ use super::generic;
 use crate::ctype::Param;
 use crate::expand::{Expanded, Routine};
 
+/// Inlined without optimization as well: a call is to be one of the program's line, not of the header's.
+pub const INLINE: &str = "PELLUCID_INLINE";
+
 /// The overloads as C++ text.
 pub fn text(groups: &[Expanded]) -> String {
     // A C function of the same name and parameters is there already and serves the call.
@@ -41,7 +44,7 @@ pub fn complex_text(groups: &[Expanded]) -> String {
         let args: Vec<_> = routine.params.iter().map(cast).collect();
         let give = if routine.ret == "void" { "" } else { "return " };
         let (ret, name) = (&routine.ret, &routine.name);
-        writeln!(text, "inline {ret} {name}({}) {{ {give}{name}({}); }}", params.join(", "), args.join(", "))
+        writeln!(text, "{INLINE} {ret} {name}({}) {{ {give}{name}({}); }}", params.join(", "), args.join(", "))
             .expect("writing to a string");
     }
     text
@@ -73,7 +76,7 @@ fn overload(name: &str, routine: &Routine) -> String {
     let mut text = String::new();
     writeln!(
         text,
-        "inline {} {name}({}) {{ {give}{}({}); }}",
+        "{INLINE} {} {name}({}) {{ {give}{}({}); }}",
         routine.ret,
         params.join(", "),
         routine.name,

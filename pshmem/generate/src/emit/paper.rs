@@ -35,8 +35,8 @@ const ASET: &str = "static __inline__ shmemx_aset *pellucid_aset(shmemx_aset *as
 /// Broadcasts with a request: the paper's example leaves the root out, which is member 0 then. C++ has overloads, since
 /// before 2011 it had no macros of any number of arguments.
 const OF_C_PLUS_PLUS: &str = "\
-inline void shmemx_broadcastBITS_nb(void *target, const void *source, size_t nelems, shmemx_aset *aset, long *pSync,
-                                  shmemx_request_handle_t *request)
+PELLUCID_INLINE void shmemx_broadcastBITS_nb(void *target, const void *source, size_t nelems, shmemx_aset *aset,
+                                           long *pSync, shmemx_request_handle_t *request)
 {
     shmemx_broadcastBITS_nb(target, source, nelems, 0, aset, pSync, request);
 }

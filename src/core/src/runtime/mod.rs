@@ -66,7 +66,7 @@
 //! | `os/own_code.rs` | `PARTS` |
 //! | `os/cgroup.rs` | `QUOTA` |
 //! | `os/elf.rs` | `FIXED` |
-//! | `os/python/mod.rs` | `FILE` |
+//! | `os/python/mod.rs` | `FILE`, `FOUND` |
 //! | `transport/shm/large.rs` | `ANSWER` |
 //! | `transport/ofi/mod.rs` | `FORKS` |
 //! | `context/session.rs` | `TOLD` |

@@ -94,6 +94,9 @@ pub(super) const QUEUED_BEFORE: Section =
 /// How long the level was 0; left out where it never was.
 pub(super) const UNRECORDED: Section = number!(42, system.unrecorded_ns, "how long nothing was recorded");
 
+/// What asking for lines of a script took; left out where nobody was asked.
+pub(super) const SCRIPT: Section = number!(46, system.script_ns, "what asking for lines of a script took");
+
 /// What is missing in the trace; left out where nothing is.
 pub(super) const TRACE: Section = number!(24, trace_dropped, "what the trace does not have");
 

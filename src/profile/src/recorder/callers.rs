@@ -1,6 +1,6 @@
 //! Who calls the functions that call the library: a wrapper would hide whose calls they are. The stack is walked at the
 //! first call from a place, and at some of its samples and timed calls, ever fewer and at random: some hundred walks a
-//! place, of a microsecond each.
+//! place, of a microsecond each. To ask an interpreter takes longer, up to thousands of times: see [`script::places`].
 
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering::Relaxed;
@@ -35,15 +35,20 @@ pub(super) fn sampled(slot: &Slot, key: u64, samples: u32, weight: u64) {
     let drawn = fibonacci(key ^ samples) >> 32;
     if samples > 1 && drawn * samples < WALKS << 32 {
         // It stands for those samples, too, that are not looked at.
-        note(slot, key, weight.saturating_mul(samples.div_ceil(WALKS)));
+        keep(slot, key, weight.saturating_mul(samples.div_ceil(WALKS)), false);
     }
 }
 
-/// Notes who called the function that calls from this site now: it stands for `weight` calls.
+/// Notes who called the function that calls from this site now, for the first time.
+pub(super) fn note(slot: &Slot, key: u64) {
+    keep(slot, key, 1, true);
+}
+
+/// As [`note`], of a call that stands for `weight`.
 #[cold]
 #[inline(never)]
-pub(super) fn note(slot: &Slot, key: u64, weight: u64) {
-    let returns = returns();
+fn keep(slot: &Slot, key: u64, weight: u64, is_first: bool) {
+    let returns = returns(is_first);
     if returns[0] == 0 {
         return;
     }
@@ -61,15 +66,19 @@ pub(super) fn note(slot: &Slot, key: u64, weight: u64) {
 
 /// Where the function that calls now returns to, or the line of its script; 0: not known.
 pub(super) fn caller() -> u64 {
-    returns()[0]
+    returns(true)[0]
 }
 
 /// Where the function that calls now returns to, and those that called it, lines of scripts before functions; 0: no
-/// more, or not known.
-fn returns() -> [u64; DEPTH] {
+/// more, or not known: of calls that are not the first from their place, a script's lines are looked for while that is
+/// cheap.
+fn returns(is_first: bool) -> [u64; DEPTH] {
     let Some(stack) = STACK.get().filter(|_| !arm::counts_only()) else { return [0; DEPTH] };
-    let returns = claim::region().map_or([0; DEPTH], |region| script::places(&region.names));
-    if returns[0] == 0 { frames(*stack) } else { returns }
+    match claim::region().map(|region| script::places(region, is_first)) {
+        Some(None) => [0; DEPTH],
+        Some(Some(returns)) if returns[0] != 0 => returns,
+        _ => frames(*stack),
+    }
 }
 
 /// Where the function that calls now returns to, and those that called it; 0: no more.

@@ -163,7 +163,7 @@ fn site_row(slot: &Slot, key: u64) -> usize {
     };
     let at = known.or_else(take).unwrap_or(SITE_OVERFLOW);
     if at != SITE_OVERFLOW && slot.tables.sites[at].calls.load(Relaxed) == 0 {
-        callers::note(slot, key, 1);
+        callers::note(slot, key);
     }
     at
 }

@@ -54,6 +54,8 @@ impl Symbols for Resolver {
             let offset = if self.offsets && line.file.is_empty() { offset } else { String::new() };
             frames = vec![Frame { function: format!("{name}{offset}"), ..line }];
         }
+        let inlined = frames.iter().take_while(|frame| is_interface(frame)).count();
+        frames.drain(..inlined.min(frames.len().saturating_sub(1)));
         frames
     }
 
@@ -70,6 +72,14 @@ fn load(path: &str) -> Option<Loader> {
     let path = path_of(path);
     let separate = debug_file(&path).and_then(|debug| Loader::new(debug).ok());
     separate.or_else(|| Loader::new(path).ok())
+}
+
+/// Whether a function is of the interface to a routine, the overloads of the headers or the package for Rust: where it
+/// is inlined, the call is the program's.
+fn is_interface(frame: &Frame) -> bool {
+    let file = frame.file.rsplit('/').next().unwrap_or_default();
+    ["shmem.h", "shmemx.h"].contains(&file)
+        || ["pellucid::", "<pellucid::"].iter().any(|start| frame.function.starts_with(start))
 }
 
 /// How names begin that compilers of C++ and of Rust have made.
@@ -113,6 +123,18 @@ mod tests {
         }
         let mangled = ["_Z3foov", "__Z3foov", "_ZN4heat5solve17h0123456789abcdefE", "_RNvC4heat5solve"].map(of);
         assert_eq!(mangled, ["foo()", "foo()", "heat::solve", "heat::solve"]);
+    }
+
+    #[test]
+    fn interfaces_are_told_from_programs() {
+        let is = |function: &str, file: &str| {
+            is_interface(&Frame { function: function.to_owned(), file: file.to_owned(), line: 1 })
+        };
+        assert!(is("shmem_p(long*, long, int)", "/usr/include/shmem.h"));
+        assert!(is("pellucid::context::Context::put", "/src/rust/src/context.rs"));
+        assert!(is("<pellucid::lock::Guard as core::ops::drop::Drop>::drop", "/src/rust/src/lock.rs"));
+        assert!(!is("shmem_halo", "/home/me/halo.c") && !is("main", "/home/me/my_shmem.h"));
+        assert!(!is("pellucid_app::main", "/home/me/main.rs") && !is("", ""));
     }
 
     #[test]

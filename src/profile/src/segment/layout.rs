@@ -24,7 +24,7 @@ use crate::size::{DISTANCES, Distance, SIZE_CLASSES, size_class};
 /// First eight bytes of a segment.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"PELLPROF");
 /// Version of this layout. Readers and writers of another version refuse the segment.
-pub const VERSION: u32 = 41;
+pub const VERSION: u32 = 42;
 
 /// Threads of a PE that can record into a slot of their own at the same time.
 pub const SLOTS: usize = 256;
@@ -250,6 +250,8 @@ pub struct RegionHead {
     pub left_out: AtomicU64,
     /// How long the process had stood in a run queue when it attached, in nanoseconds; 0 where that is not known.
     pub queued_before: AtomicU64,
+    /// What asking an interpreter for the lines of its script has taken, in nanoseconds.
+    pub script_ns: AtomicU64,
 }
 
 /// Codes of errors that are counted apart; the last stands for those beyond.

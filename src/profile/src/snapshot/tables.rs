@@ -148,6 +148,7 @@ fn system(head: &layout::RegionHead) -> System {
         allowed: head.allowed.load(Relaxed),
         quota: head.quota.load(Relaxed),
         unrecorded_ns: 0,
+        script_ns: get(&head.script_ns),
         threads_ns: 0,
         queued_ns: None,
         queued_before_ns: get(&head.queued_before),

@@ -60,6 +60,9 @@ pub struct System {
     /// Time between initialization and finalization in which the level was 0, in nanoseconds; 0 in profiles of earlier
     /// versions. No other time is of it.
     pub unrecorded_ns: u64,
+    /// What asking an interpreter for the lines of its script took, in nanoseconds: a part of what profiling took. 0 in
+    /// profiles of earlier versions.
+    pub script_ns: u64,
     /// Lives of the threads that call the library, between initialization and finalization, in nanoseconds.
     pub threads_ns: u64,
     /// How long these threads stood in a run queue, ready to run and without a processor, in nanoseconds; `None` where

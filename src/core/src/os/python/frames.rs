@@ -1,6 +1,7 @@
-//! Frames of Python, of those versions in which nothing that is exported writes a stack without the interpreter's lock:
-//! 3.9, 3.10, 3.13 and 3.14. A thread's own frames stay as they are while it is in a call, and hold what they refer to,
-//! so that it may read them without the lock. No reference is taken: their counts are changed under the lock alone.
+//! Frames of Python, of 3.9, 3.10, 3.11, 3.13 and 3.14. A thread's own frames stay as they are while it is in a call,
+//! and hold what they refer to, so that it may read them without the lock. No reference is taken: their counts are
+//! changed under the lock alone. But for 3.11, nothing that is exported by these versions writes a stack without the
+//! lock; what does in 3.11 takes a system call for each number, and writes all of the stack.
 //!
 //! Where things are, later versions say themselves, in a table for debuggers (`_Py_DebugOffsets`); in the others,
 //! headers that programs are compiled with have it.
@@ -24,7 +25,8 @@ pub struct Frame<'a> {
 /// Offsets in what the names say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Layout {
-    /// The innermost frame, in the state of a thread.
+    /// In the state of a thread, what has the innermost frame, and where it has that; `None`: the state has it.
+    record: Option<usize>,
     innermost: usize,
     /// The frame that called it, in a frame.
     caller: usize,
@@ -37,11 +39,36 @@ struct Layout {
     name: usize,
     /// The function that gives the line of a frame.
     line: &'static CStr,
+    /// Where that is of an instruction of an object of code: the instruction, in a frame, and the first one, in the
+    /// code.
+    instruction: Option<[usize; 2]>,
 }
 
 /// Of 3.9 and 3.10, in the headers of both.
-const BEFORE: Layout =
-    Layout { innermost: 24, caller: 24, code: 32, kind: 8, file: 104, name: 112, line: c"PyFrame_GetLineNumber" };
+const BEFORE: Layout = Layout {
+    record: None,
+    innermost: 24,
+    caller: 24,
+    code: 32,
+    kind: 8,
+    file: 104,
+    name: 112,
+    line: c"PyFrame_GetLineNumber",
+    instruction: None,
+};
+
+/// Of 3.11, in its headers.
+const OF_3_11: Layout = Layout {
+    record: Some(56),
+    innermost: 8,
+    caller: 48,
+    code: 32,
+    kind: 8,
+    file: 112,
+    name: 120,
+    line: c"PyCode_Addr2Line",
+    instruction: Some([56, 184]),
+};
 
 /// Where the parts of the table begin, which differs between versions: in words, the first of each a size.
 struct Parts {
@@ -72,6 +99,7 @@ fn described(table: &[u64; WORDS]) -> Option<Layout> {
     // What is not within its own size is of another table.
     let of = |part: usize, at: usize| (table[part + at] < table[part]).then_some(table[part + at] as usize);
     Some(Layout {
+        record: None,
         innermost: of(parts.thread, 4)?,
         caller: of(parts.frame, 1)?,
         code: of(parts.frame, 2)?,
@@ -79,14 +107,24 @@ fn described(table: &[u64; WORDS]) -> Option<Layout> {
         file: of(parts.code, 1)?,
         name: of(parts.code, 2)?,
         line: c"PyUnstable_InterpreterFrame_GetLine",
+        instruction: None,
     })
 }
 
+/// Gives a line.
+#[derive(Clone, Copy)]
+enum LineOf {
+    Frame(extern "C" fn(*const c_void) -> c_int),
+    /// Of an object of code, and bytes from its first instruction.
+    Code(extern "C" fn(*const c_void, c_int) -> c_int, [usize; 2]),
+}
+
 /// What is needed of Python to read its frames.
+#[derive(Clone, Copy)]
 pub struct Frames {
     layout: Layout,
     code_type: usize,
-    line: extern "C" fn(*const c_void) -> c_int,
+    line: LineOf,
     length: extern "C" fn(*const c_void) -> isize,
     character: extern "C" fn(*const c_void, isize) -> u32,
 }
@@ -101,6 +139,8 @@ impl Frames {
         };
         let layout = if version.starts_with(b"3.9.") || version.starts_with(b"3.10.") {
             BEFORE
+        } else if version.starts_with(b"3.11.") {
+            OF_3_11
         } else {
             // SAFETY: the table is the first part of what has this name since 3.13; before, that is larger as well.
             described(unsafe { &*(find(c"_PyRuntime")? as *const [u64; WORDS]) })?
@@ -109,10 +149,17 @@ impl Frames {
         let (length, character) = (find(c"PyUnicode_GetLength")?, find(c"PyUnicode_ReadChar")?);
         // SAFETY: these are the signatures of Python's functions.
         unsafe {
+            let line = match layout.instruction {
+                None => LineOf::Frame(std::mem::transmute::<usize, extern "C" fn(*const c_void) -> c_int>(line)),
+                Some(at) => {
+                    type OfCode = extern "C" fn(*const c_void, c_int) -> c_int;
+                    LineOf::Code(std::mem::transmute::<usize, OfCode>(line), at)
+                }
+            };
             Some(Frames {
                 layout,
                 code_type,
-                line: std::mem::transmute::<usize, extern "C" fn(*const c_void) -> c_int>(line),
+                line,
                 length: std::mem::transmute::<usize, extern "C" fn(*const c_void) -> isize>(length),
                 character: std::mem::transmute::<usize, extern "C" fn(*const c_void, isize) -> u32>(character),
             })
@@ -128,7 +175,11 @@ impl Frames {
         // SAFETY: the caller's state, of this layout; so are its frames and their code, whose type is looked at, since
         // the interpreter has frames of its own as well.
         unsafe {
-            let mut frame = word(state as usize + self.layout.innermost);
+            let record = self.layout.record.map_or(state as usize, |at| word(state as usize + at));
+            if record == 0 {
+                return;
+            }
+            let mut frame = word(record + self.layout.innermost);
             for _ in 0..FRAMES {
                 if frame == 0 {
                     return;
@@ -136,7 +187,7 @@ impl Frames {
                 // Later versions mark references in the lowest bits.
                 let code = word(frame + self.layout.code) & !7;
                 if code != 0 && word(code + self.layout.kind) == self.code_type {
-                    let line = u32::try_from((self.line)(frame as *const c_void)).unwrap_or(0);
+                    let line = self.line(frame, code);
                     let file = self.text(word(code + self.layout.file), &mut file);
                     let name = self.text(word(code + self.layout.name), &mut name);
                     if !visit(&Frame { file, line, name }) {
@@ -146,6 +197,22 @@ impl Frames {
                 frame = word(frame + self.layout.caller);
             }
         }
+    }
+
+    /// The line that a frame is at; 0: it is not known.
+    ///
+    /// # Safety
+    /// A frame of this layout, and its code.
+    unsafe fn line(&self, frame: usize, code: usize) -> u32 {
+        let line = match self.line {
+            LineOf::Frame(line) => line(frame as *const c_void),
+            LineOf::Code(line, [instruction, first]) => {
+                // SAFETY: the caller's.
+                let at = unsafe { word(frame + instruction) }.wrapping_sub(code + first);
+                line(code as *const c_void, at as c_int)
+            }
+        };
+        u32::try_from(line).unwrap_or(0)
     }
 
     /// A string of Python, as far as there is room: its own conversions may allocate.

@@ -1,5 +1,5 @@
-//! The stack of Python, where it runs in this process, without a lock of the interpreter, at any time: as
-//! `faulthandler` shows it where that is to be had, else from the frames.
+//! The stack of Python, where it runs in this process, without a lock of the interpreter, at any time: from the frames
+//! of versions in which it is known where things are, else as `faulthandler` shows it.
 #![allow(unsafe_code)]
 
 mod frames;
@@ -7,7 +7,7 @@ mod frames;
 use std::ffi::{CStr, c_int, c_void};
 use std::fmt::Write as _;
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::sync::Mutex;
+use std::sync::{Mutex, OnceLock};
 
 use super::{library, mmap};
 use frames::Frames;
@@ -19,6 +19,7 @@ type State = extern "C" fn() -> *mut c_void;
 type Dump = extern "C" fn(c_int, *mut c_void);
 
 /// How the stack is come by.
+#[derive(Clone, Copy)]
 enum Source {
     /// A function of Python writes it to a file.
     Written(Dump),
@@ -108,12 +109,20 @@ fn source() -> Option<(*mut c_void, Source)> {
 }
 
 fn functions() -> Option<(State, Source)> {
+    static FOUND: OnceLock<(State, Source)> = OnceLock::new();
     let state = state()?;
-    let source = match find(c"PyUnstable_DumpTraceback").or_else(|| find(c"_Py_DumpTraceback")) {
-        // SAFETY: its signature; it may be called at any time, as faulthandler does.
-        Some(write) => Source::Written(unsafe { std::mem::transmute::<usize, Dump>(write) }),
-        None => Source::Read(Frames::find()?),
-    };
+    // Another Python than the one before is looked at anew.
+    if let Some((of, source)) = FOUND.get()
+        && *of as usize == state as usize
+    {
+        return Some((state, *source));
+    }
+    // SAFETY: its signature; it may be called at any time, as faulthandler does.
+    let dump = |write| Source::Written(unsafe { std::mem::transmute::<usize, Dump>(write) });
+    let source = Frames::find()
+        .map(Source::Read)
+        .or_else(|| find(c"PyUnstable_DumpTraceback").or_else(|| find(c"_Py_DumpTraceback")).map(dump))?;
+    _ = FOUND.set((state, source));
     Some((state, source))
 }
 
