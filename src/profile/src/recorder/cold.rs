@@ -8,7 +8,7 @@ use std::sync::atomic::{
 use super::claim::{self, Place};
 use super::hot::{add_exact, bump, counted_bytes, elapsed, ticks as ticks_of, uses_counter};
 use super::tls;
-use super::{claims, counting, limit, lines, meetings, rates, rehearsal, sites, slow_wait, timeline};
+use super::{claims, counting, limit, lines, meetings, rates, sites, slow_wait, timeline, warm_up};
 use crate::clock;
 use crate::histogram::bucket;
 use crate::op::{MAX_OPS, Timing, traits};
@@ -75,7 +75,7 @@ pub(super) fn begin_of(slot: &Slot, word: u64, left: u32, (addr, bytes): (usize,
         Short::Sample => {
             look.addr.store(addr as u64, Relaxed);
             look.bytes.store(bytes as u64, Relaxed);
-            rehearsal::begin(slot, slot.cell(word as u16), bytes);
+            warm_up::begin(slot, slot.cell(word as u16), bytes);
             return begin_sample(slot, site) | SAMPLE;
         }
         Short::Neither => return 0,
@@ -227,7 +227,7 @@ pub(super) fn leave_sample_of(slot: &Slot, op: u16, start: u64, word: u64) -> u6
     let cell = slot.cell(op);
     let peer = (word >> 32) as i32;
     let bytes = slot.tables.look.bytes.load(Relaxed);
-    if !traced && rehearsal::is_one(slot, cell, op, (peer, bytes as usize)) {
+    if !traced && warm_up::is_warm_up(slot, cell, op, (peer, bytes as usize)) {
         trace::rearm(slot, op, true, start + ticks);
         return start + ticks;
     }
@@ -237,10 +237,10 @@ pub(super) fn leave_sample_of(slot: &Slot, op: u16, start: u64, word: u64) -> u6
     let overhead = claim::sample_overhead() >> 8;
     let (raw_ns, overhead_ns) = (clock::scale_ns(ticks, mult), clock::scale_ns(overhead, mult));
     let (ns, now) = (raw_ns.saturating_sub(overhead_ns), start + ticks);
-    let weight = rehearsal::calls(cell);
+    let weight = warm_up::calls(cell);
     let site = slot.tables.look.site.load(Relaxed);
     let took = claim_sample(slot, cell, site, (raw_ns, overhead_ns), now);
-    rehearsal::plan(cell);
+    warm_up::plan(cell);
     lines::note(slot, op, peer, weight, took);
     meetings::waited(slot, traits(op), took);
     // A long one stands for itself only.
@@ -281,7 +281,7 @@ fn leave_traced(slot: &Slot, op: u16, start: u64, end: u64) {
 
 /// As [`add_sample`], of one that was taken at `now`: it claims what there is room for. Gives that, in nanoseconds.
 pub(super) fn claim_sample(slot: &Slot, cell: &Cell, site: u32, (raw_ns, overhead_ns): (u64, u64), now: u64) -> u64 {
-    let weight = rehearsal::calls(cell);
+    let weight = warm_up::calls(cell);
     let row = row(slot, cell);
     let before = slot.head.claimed_ns.load(Relaxed);
     let room = claims::room(slot, row, (raw_ns.saturating_sub(overhead_ns), weight), now);
@@ -301,7 +301,7 @@ pub(super) fn claim_sample(slot: &Slot, cell: &Cell, site: u32, (raw_ns, overhea
 pub(super) fn add_sample(slot: &Slot, cell: &Cell, site: u32, (raw_ns, overhead_ns): (u64, u64), room_ns: u64) {
     let ns = raw_ns.saturating_sub(overhead_ns);
     // This call stands for itself and for the calls that were not timed since the last sample.
-    let weight = rehearsal::calls(cell);
+    let weight = warm_up::calls(cell);
     let row_number = row(slot, cell);
     if ns >= LONG.load(Relaxed) {
         add_exact(slot, cell, row_number, ns);

@@ -39,7 +39,6 @@ mod perf;
 mod rates;
 mod read;
 mod recent;
-mod rehearsal;
 mod release;
 mod replaced;
 mod requests;
@@ -55,6 +54,7 @@ mod unrecorded;
 pub mod unstamped;
 mod vain;
 mod waits;
+mod warm_up;
 
 #[cfg(test)]
 mod count_tests;
@@ -65,8 +65,6 @@ mod heap_tests;
 #[cfg(test)]
 mod limit_tests;
 #[cfg(test)]
-mod rehearsal_tests;
-#[cfg(test)]
 mod sampling_tests;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -76,6 +74,8 @@ mod threads_tests;
 mod unrecorded_tests;
 #[cfg(test)]
 mod waits_tests;
+#[cfg(test)]
+mod warm_up_tests;
 
 pub use crate::arm::counts_only;
 pub use algorithms::{algorithm, algorithm_names};

@@ -18,9 +18,7 @@ use std::sync::atomic::{
 use std::time::Duration;
 
 use super::hot::{bump, bump32, elapsed, ticks};
-use super::{
-    algorithms, claim, cold, consumers, counted, hot, meetings, nbi, rehearsal, release, sites, timeline, tls,
-};
+use super::{algorithms, claim, cold, consumers, counted, hot, meetings, nbi, release, sites, timeline, tls, warm_up};
 use crate::clock;
 use crate::op::{COMPLETES, Operation, TIMED_IF_WAITS, TOGETHER, WAITS, traits};
 use crate::segment::layout::{
@@ -196,7 +194,7 @@ fn leave_sample(slot: &Slot, op: u16, start: u64, peer: i32) -> u64 {
     let mult = head.clock_mult.load(Relaxed);
     let overhead_ns = clock::scale_ns(claim::sample_overhead() >> 8, mult);
     let row = cold::row(slot, cell);
-    let weight = rehearsal::calls(cell);
+    let weight = warm_up::calls(cell);
     earn(slot, cell, row, now);
     let raw_ns = clock::scale_ns(took, mult) + overhead_ns;
     let site = head.site.load(Relaxed);

@@ -7,7 +7,7 @@
 //! the sample.
 //!
 //! Nor is the sample the call that is looked at more closely ([`super::rates`]): what the kernel is asked leaves little
-//! in the caches. That is a call before the rehearsal.
+//! in the caches. That is the call before the warm-up call.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -16,8 +16,8 @@ use crate::segment::layout::{Cell, Slot};
 
 /// From so many calls between samples on there is one before each.
 pub(super) const SPARSE: u32 = 64;
-/// In [`Cell::gap`]: the call before this one was the rehearsal.
-const REHEARSED: u32 = 1 << 31;
+/// In [`Cell::gap`]: the call before this one was the warm-up call.
+const WARMED_UP: u32 = 1 << 31;
 /// The same: what the calls move counts towards the next closer look.
 const MOVED: u32 = 1 << 30;
 /// The rest is the number of calls.
@@ -29,7 +29,7 @@ pub(super) fn calls(cell: &Cell) -> u64 {
     u64::from(cell.gap.load(Relaxed) & CALLS).max(1)
 }
 
-/// The next sample was planned: the rehearsal comes before it.
+/// The next sample was planned: the warm-up call comes before it.
 #[inline(always)]
 pub(super) fn plan(cell: &Cell) {
     if cell.gap.load(Relaxed) & CALLS >= SPARSE {
@@ -52,14 +52,14 @@ pub(super) fn begin(slot: &Slot, cell: &Cell, bytes: usize) {
 
 /// Whether a call that has taken the way of samples was none. The next one is nearer to it then.
 #[inline(always)]
-pub(super) fn is_one(slot: &Slot, cell: &Cell, op: u16, to: (i32, usize)) -> bool {
+pub(super) fn is_warm_up(slot: &Slot, cell: &Cell, op: u16, to: (i32, usize)) -> bool {
     let gap = cell.gap.load(Relaxed);
-    if gap & CALLS < SPARSE || gap & REHEARSED != 0 {
+    if gap & CALLS < SPARSE || gap & WARMED_UP != 0 {
         return false;
     }
     let was_looked_at = rates::close_look(slot, op, to);
     // One more call until the sample, or this was the last.
-    cell.gap.store(if was_looked_at { gap + 1 } else { gap | REHEARSED }, Relaxed);
+    cell.gap.store(if was_looked_at { gap + 1 } else { gap | WARMED_UP }, Relaxed);
     cell.countdown.store(0, Relaxed);
     true
 }

@@ -3,9 +3,9 @@
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::cold::LONG_NS;
-use super::rehearsal::SPARSE;
 use super::set_sampling;
 use super::tests::{Fixture, op_named, routine};
+use super::warm_up::SPARSE;
 use super::{claim, sampled, sized};
 use crate::segment::layout::Slot;
 
@@ -76,7 +76,7 @@ fn a_call_that_is_looked_at_is_no_sample() {
     let far = looked.filter(|calls| calls[0].stands_for == 0);
     assert!(far.clone().count() > 20, "{} are looked at", far.count());
     for calls in far {
-        assert!(calls[1].is_on_the_way && calls[1].stands_for == 0, "the rehearsal");
+        assert!(calls[1].is_on_the_way && calls[1].stands_for == 0, "the warm-up call");
         assert!(calls[2].stands_for >= SPARSE.into(), "the sample");
     }
     let both = all.iter().filter(|seen| seen.is_looked_at && seen.stands_for >= SPARSE.into());
