@@ -194,6 +194,8 @@ fn places() -> PathBuf {
     std::fs::write(folder.join("src/main.rs"), include_str!("../programs/rust/where.rs")).expect("a program");
     Job::new(PathBuf::from(std::env::var("CARGO").unwrap_or_else(|_| "cargo".into())))
         .args(["build", "--quiet", "--offline"])
+        // `./x test` has the workspace compiled without lines.
+        .env("CARGO_PROFILE_DEV_DEBUG", "2")
         .env("RUSTFLAGS", &format!("-Clink-arg=-Wl,-rpath,{library}"))
         .env("PELLUCID_PREFIX", &tree::prefix().to_string_lossy())
         .env("CARGO_TARGET_DIR", &folder.join("to").to_string_lossy())
