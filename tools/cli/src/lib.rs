@@ -10,7 +10,7 @@ mod time;
 mod values;
 
 pub use address::{Address, address, is_ipv6};
-pub use time::{TIMES, duration};
+pub use time::{TIMES, duration, milliseconds};
 pub use values::{Words, file, parsed, string, text};
 
 use clap::error::ErrorKind;

@@ -14,6 +14,17 @@ pub fn duration(text: &str) -> Option<Duration> {
     (seconds >= 0.0).then(|| Duration::from_secs_f64(seconds.min(LONGEST)))
 }
 
+/// A time that a variable of OpenTelemetry says: in milliseconds, above 0.
+///
+/// # Errors
+/// The variable, its value, and why that cannot be used.
+pub fn milliseconds(variable: &str, text: &str) -> Result<Duration, String> {
+    let number = text.trim().parse::<u64>().ok().filter(|&number| number > 0);
+    number
+        .map(Duration::from_millis)
+        .ok_or_else(|| format!("{variable} `{text}` is not a number of milliseconds above 0"))
+}
+
 fn seconds(text: &str) -> Option<f64> {
     let parts: Vec<&str> = text.split(':').collect();
     if parts.len() > 1 {

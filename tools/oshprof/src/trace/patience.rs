@@ -4,6 +4,8 @@
 use std::io;
 use std::time::{Duration, Instant};
 
+use pellucid_cli::milliseconds;
+
 /// In the order in which they count.
 const VARIABLES: [&str; 2] = ["OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", "OTEL_EXPORTER_OTLP_TIMEOUT"];
 
@@ -21,9 +23,7 @@ impl Patience {
         let Some((name, value)) = VARIABLES.into_iter().find_map(set) else {
             return Ok(Patience(Duration::from_secs(10)));
         };
-        let number = value.trim().parse().ok().filter(|number: &u64| *number > 0);
-        let time = number.map(Duration::from_millis).map(Patience);
-        time.ok_or_else(|| format!("{name} `{value}` is not a number of milliseconds above 0"))
+        milliseconds(name, &value).map(Patience)
     }
 
     /// From now on.

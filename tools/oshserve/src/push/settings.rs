@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use pellucid_cli::milliseconds;
+
 use super::http;
 
 /// How metrics are pushed.
@@ -130,13 +132,6 @@ fn decode(text: &str) -> Option<String> {
         rest = &rest[2..];
     }
     String::from_utf8(bytes).ok()
-}
-
-fn milliseconds(variable: &str, text: &str) -> Result<Duration, String> {
-    let number = text.trim().parse::<u64>().ok().filter(|&number| number > 0);
-    number
-        .map(Duration::from_millis)
-        .ok_or_else(|| format!("{variable} `{text}` is not a number of milliseconds above 0"))
 }
 
 #[cfg(test)]
