@@ -181,7 +181,7 @@ fn begin(routine: Option<&str>, thread_level: c_int) -> Result<Start, Fault> {
 /// The operation that the program has called where `routine` initializes: a tool that has its call may do so by another
 /// routine.
 fn called(routine: &str) -> Option<u16> {
-    let initializes = |op: &u16| ROUTINES.contains(&op::OPS[usize::from(*op)].name());
+    let initializes = |op: &u16| op::traits(*op) & op::INITIALIZES != 0;
     dispatcher::unrecorded().filter(initializes).or_else(|| op::find(routine))
 }
 
