@@ -88,9 +88,8 @@ fn late_line(profile: &Merged, line: &LateLine, share: f64, symbols: &dyn Symbol
     let place = late.place().map(|place| view::place(Some(place), symbols));
     let place = place.map_or_else(|| late.routine.clone(), |place| format!("{} {}", late.routine, located(&place)));
     // Who waits for another one before is not the reason.
-    let is_one = |pe: u32, lost: u64| {
-        lost as f64 >= ONE_PE * late.lost_ns as f64 && !waits_itself(&Case::new(profile, symbols), late, pe)
-    };
+    let case = Case::new(profile, symbols);
+    let is_one = |pe: u32, lost: u64| lost as f64 >= ONE_PE * late.lost_ns as f64 && !waits_itself(&case, late, pe);
     let worst = late.worst().filter(|(pe, _, lost)| is_one(*pe, *lost));
     let comma = if called.is_empty() { "" } else { "," };
     let whom = worst.map(|(pe, ..)| format!("{comma} for PE {pe}")).unwrap_or_default();
