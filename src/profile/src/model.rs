@@ -195,8 +195,11 @@ const BY_PEER: f64 = 1.05;
 const OF_QUERY: f64 = 0.15;
 /// The same of copies, of what counting takes beside one: a put has a size and a peer.
 const OF_COPY: f64 = 1.3;
-/// What a wait or collective takes of what timing a call took: part of it passes while it waits.
-const OF_WAIT: f64 = 0.85;
+/// What a wait takes of what timing a call took (`./x bench cost`, a flag that goes round): most of it passes while it
+/// waits, all of it on some processors.
+const OF_WAIT: f64 = 0.5;
+/// The same of a collective, which has its team and algorithm counted, too.
+const OF_COLLECTIVE: f64 = 0.85;
 /// The same of a barrier, which has nothing else to do.
 const OF_BARRIER: f64 = 0.7;
 /// The same of a call without call site and peer in a profile that has them: `./x bench cost`.
@@ -350,7 +353,11 @@ impl Routine {
         let counted = all.saturating_sub(timed) as f64;
         if matches!(self.class, Class::Wait | Class::Barrier | Class::Collective) {
             // Those that were over at once are looked at before and after as well.
-            let part = if self.class == Class::Barrier { OF_BARRIER } else { OF_WAIT };
+            let part = match self.class {
+                Class::Barrier => OF_BARRIER,
+                Class::Wait => OF_WAIT,
+                _ => OF_COLLECTIVE,
+            };
             return timed.max(all) as f64 * part * cost.timed_ns;
         }
         let part = if is_kept && self.sampled_sites { OF_SITES } else { 1.0 };
@@ -468,6 +475,7 @@ mod tests {
         assert_ne!(is(2.0 * ALONE), is(2.0 * BY_PEER));
         assert_eq!(took(of(Class::Barrier, 0, 0)), [20_000.0 * OF_BARRIER; 2]);
         assert_eq!(took(of(Class::Wait, 0, 0)), [20_000.0 * OF_WAIT; 2]);
+        assert_eq!(took(of(Class::Collective, 8, 0)), [20_000.0 * OF_COLLECTIVE; 2]);
         // A part of 60 ns, where that is more.
         assert_eq!(took(of(Class::Amo, 8, 9000)), [is(OF_WINDOW * 60_000.0 / 1000.0); 2]);
         assert_eq!(took(of(Class::Put, 4096, 9000)), [is(2.0 * BY_PEER); 2]);

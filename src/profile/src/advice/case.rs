@@ -4,7 +4,8 @@ use std::cell::OnceCell;
 use std::ops::Deref;
 
 use crate::merge::Merged;
-use crate::report::{LinePhase, Symbols, phases_by_line};
+use crate::report::grid::Grid;
+use crate::report::{CALL_SITES, LinePhase, Options, Symbols, grids, phases_by_line};
 
 use super::uneven_work::{Groups, groups};
 
@@ -14,13 +15,21 @@ pub struct Case<'a> {
     pub profile: &'a Merged,
     /// Source lines of its addresses.
     pub symbols: &'a dyn Symbols,
+    call_sites: OnceCell<Option<Grid>>,
     line_phases: OnceCell<Vec<LinePhase>>,
     uneven: OnceCell<Option<Groups<'a>>>,
 }
 
 impl<'a> Case<'a> {
     pub(crate) fn new(profile: &'a Merged, symbols: &'a dyn Symbols) -> Case<'a> {
-        Case { profile, symbols, line_phases: OnceCell::new(), uneven: OnceCell::new() }
+        let (call_sites, line_phases, uneven) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
+        Case { profile, symbols, call_sites, line_phases, uneven }
+    }
+
+    /// The view `callsites`, where the profile has any.
+    pub(super) fn call_sites(&self) -> Option<&Grid> {
+        let made = || grids(&CALL_SITES, self.profile, &Options::default(), self.symbols).into_iter().next();
+        self.call_sites.get_or_init(made).as_ref()
     }
 
     /// What happens between two lines of the program.

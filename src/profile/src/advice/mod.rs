@@ -53,7 +53,7 @@ pub(crate) use self::start_and_end::late as late_end;
 use crate::merge::{Merged, PeRow};
 use crate::model::Routine;
 use crate::op::{self, Class};
-use crate::report::{Symbols, grids, located, run_time_ns, shown_time};
+use crate::report::{Symbols, located, run_time_ns, shown_time};
 
 /// What a rule found.
 #[derive(Clone, Debug, PartialEq)]
@@ -235,9 +235,8 @@ fn costliest(profile: &Case<'_>, of: impl Fn(&Routine) -> bool) -> String {
 
 /// As [`costliest`], and the next lines, so many in all, that take a tenth of their time or more.
 fn costliest_of(profile: &Case<'_>, lines: usize, of: impl Fn(&Routine) -> bool) -> String {
-    let grids = grids(&crate::report::CALL_SITES, profile, &crate::report::Options::default(), profile.symbols);
     let cell = |row: &[crate::report::grid::Cell], at: usize| row[at].shown(crate::report::grid::Kind::Text);
-    let Some(grid) = grids.first() else { return String::new() };
+    let Some(grid) = profile.call_sites() else { return String::new() };
     let named = |name: String| profile.routines.iter().find(|routine| routine.name == name);
     let rows: Vec<_> = grid.rows.iter().filter(|row| named(cell(row, 1)).is_some_and(&of)).collect();
     let Some(row) = rows.first() else { return String::new() };

@@ -64,9 +64,9 @@ pub(super) fn team_words((id, start, stride, size): TeamKey, npes: u32) -> Strin
     format!("{name}: {size} PEs from PE {start} on{every}")
 }
 
-/// Whether a call of this routine may block for other PEs.
+/// Whether a call of this routine waits for one variable.
 pub(super) fn is_wait_for_one(op: &Op) -> bool {
-    op.class == Class::Wait && op.name().ends_with("wait_until")
+    op.class == Class::Wait && (op.name().ends_with("_wait_until") || op.name().ends_with("_wait"))
 }
 
 /// Whether a call of this routine waits for something that other PEs do: a variable, or a lock.
@@ -78,7 +78,7 @@ pub(super) fn is_wait(op: &Op) -> bool {
 pub(super) fn is_update(op: &Op) -> bool {
     match op.class {
         Class::Signal | Class::Amo => op::has(op.name(), op::STORES),
-        Class::Put => op.name().ends_with("_p"),
+        Class::Put => op::has(op.name(), op::ONE_ELEMENT),
         _ => false,
     }
 }
@@ -105,7 +105,7 @@ mod tests {
             assert!(!is_update(of(name)), "{name}");
         }
         assert!(is_wait_for_one(of("shmem_signal_wait_until")) && is_wait_for_one(of("shmem_long_wait_until")));
-        assert!(!is_wait_for_one(of("shmem_long_wait_until_all")));
+        assert!(is_wait_for_one(of("shmem_int_wait")) && !is_wait_for_one(of("shmem_long_wait_until_all")));
         assert!(is_wait(of("shmem_long_wait_until_all")) && is_wait(of("shmem_set_lock")));
         assert!(!is_wait(of("shmem_clear_lock")) && !is_wait(of("shmem_test_lock")));
         let call = |name: &str, context| Call { op: op::find(name).unwrap(), context, ..Call::default() };
