@@ -9,7 +9,9 @@ pub use flat::flat;
 use super::table::FCOLLECT;
 use crate::base::Fault;
 use crate::team::algorithm::Shape;
-use crate::team::check::{Arg, check_matching, check_overlap, common_arguments, memory_of, place, place_of_source};
+use crate::team::check::{
+    Arg, check_collected, check_matching, check_overlap, common_arguments, memory_of, place, place_of_source,
+};
 use crate::team::contribution::{HostCall, INLINE, Kind, signature};
 use crate::team::{Handle, World};
 use crate::transport::shm::copy::copy;
@@ -72,6 +74,12 @@ pub fn collect(w: &World, team: Handle, dest: *mut u8, source: *const u8, bytes:
         unsafe { copy(words.as_mut_ptr().add(1).cast(), source, bytes) };
     }
     call.contribute(&words);
+    if w.map.check {
+        let sizes = (0..team.size).map(|pe| Ok(HostCall::words(call.contribution(pe)?).0[0] as usize));
+        let total = sizes.sum::<Result<usize, Fault>>()?;
+        check_collected(&w.map, dest, total)?;
+        check_overlap(&w.map, dest, total, source, bytes, false)?;
+    }
     let mut offset = 0usize;
     for pe in 0..team.size {
         let theirs = HostCall::words(call.contribution(pe)?);
@@ -81,7 +89,6 @@ pub fn collect(w: &World, team: Handle, dest: *mut u8, source: *const u8, bytes:
         }
         let to = dest.wrapping_add(offset);
         w.map.local("dest", to, count)?;
-        check_overlap(&w.map, to, count, source, bytes, false)?;
         // SAFETY: the part of dest was checked; the member's source is mapped.
         unsafe {
             if count <= SMALL {
