@@ -146,8 +146,8 @@ pub fn findings(profile: &Merged, symbols: &dyn Symbols) -> Vec<(&'static str, F
     // half of what the PEs do in the library. Where one PE stands in line, others may wait for it meanwhile.
     let in_library =
         profile.pes.iter().map(|pe| pe.library_ns().min(pe.main_ns()) as f64).sum::<f64>() / run_ns(profile);
-    let in_line = |pe: &PeRow| pe.queued_ns().unwrap_or(0).min(pe.main_ns()) as f64 / pe.main_ns().max(1) as f64;
-    let in_line = profile.pes.iter().map(in_line).fold(0.0, f64::max);
+    let in_line = |pe: &PeRow| pe.queued_ns().unwrap_or(0).min(pe.main_ns());
+    let in_line = profile.pes.iter().map(in_line).max().unwrap_or(0) as f64 / profile.longest_ns() as f64;
     let explains = |(name, finding): &(&str, Finding)| {
         finding.share > WORTH && (*name != "oversubscribed" || 2.0 * finding.share.max(in_line) >= in_library)
     };
@@ -262,11 +262,8 @@ fn costliest_of(profile: &Case<'_>, lines: usize, of: impl Fn(&Routine) -> bool)
 /// The share of the run that the PE which waits least spends otherwise: however little the others wait, the run takes
 /// as long.
 fn busiest_share(profile: &Merged) -> f64 {
-    let busy = profile.pes.iter().map(|pe| {
-        let waits = pe.time_ns(Class::waits) as f64;
-        (1.0 - waits / pe.main_ns().max(1) as f64).max(0.0)
-    });
-    busy.fold(0.0, f64::max)
+    let busy = profile.pes.iter().map(|pe| pe.main_ns().saturating_sub(pe.time_ns(Class::waits)));
+    busy.max().unwrap_or(0) as f64 / profile.longest_ns() as f64
 }
 
 /// PEs by what `of` gives, and their sum.

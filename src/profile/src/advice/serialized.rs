@@ -20,7 +20,7 @@ const ONE: f64 = 0.6;
 /// The part of waits for flags in which others work, counted for all of them, from which on it is their work that is
 /// waited for.
 const FOR_WORK: f64 = 0.6;
-/// Share of its run for which a PE stands in line for a core at most while it does not wait.
+/// Share of the run for which a PE stands in line for a core at most while it does not wait.
 const IN_LINE: f64 = 0.1;
 
 /// What to try where they pass something on.
@@ -60,7 +60,7 @@ pub fn find(profile: &Case<'_>) -> Option<Finding> {
 /// Whether PEs work one after another because of their cores.
 pub(super) fn lacks_cores(profile: &Merged) -> bool {
     // Whoever waits gives way, and stands in line for that.
-    let in_line = |pe: &PeRow| pe.queued_outside_ns().unwrap_or(0) as f64 > IN_LINE * pe.main_ns() as f64;
+    let in_line = |pe: &PeRow| pe.queued_outside_ns().unwrap_or(0) as f64 > IN_LINE * profile.longest_ns() as f64;
     profile.pes.iter().any(in_line)
         || oversubscribed::is_short_of_cores(profile)
         || oversubscribed::do_others_take(profile)

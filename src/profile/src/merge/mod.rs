@@ -261,6 +261,12 @@ impl Merged {
         sums
     }
 
+    /// Time of the PE that ran longest, between initialization and finalization, in nanoseconds, 1 at least. The run
+    /// takes as long: what one PE does is a share of that, also where it came to its own end early.
+    pub fn longest_ns(&self) -> u64 {
+        self.pes.iter().map(PeRow::main_ns).max().unwrap_or(0).max(1)
+    }
+
     /// Most time of a PE in a routine, and the first such PE.
     pub fn most_of(&self, routine: &str) -> Option<(u64, u32)> {
         let at = self.routines.iter().position(|r| r.name == routine)?;
