@@ -49,7 +49,7 @@ use std::collections::BTreeMap;
 pub(crate) use self::barrier_late::waits_itself;
 pub use self::case::Case;
 pub(crate) use self::naps::naps_ns;
-pub(crate) use self::start_and_end::late as late_end;
+pub(crate) use self::start_and_end::{END, late as late_end, lost_at_end};
 use crate::merge::{Merged, PeRow};
 use crate::model::Routine;
 use crate::op::{self, Class};

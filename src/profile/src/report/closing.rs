@@ -5,14 +5,16 @@ use super::symbols::Symbols;
 use super::text::is_blamed;
 use super::view::{LateLine, Regions, located};
 use super::{table, view};
-use crate::advice::{Case, late_end, run_ns, waits_itself};
+use crate::advice::{Case, END, late_end, lost_at_end, run_ns, waits_itself};
 use crate::merge::{Does, Merged, SiteRow, outside_parts};
 use crate::model::Routine;
 use crate::op::{self, Class};
-use crate::text::visible;
+use crate::text::{pe_list, visible};
 
 /// Share of the time that a place has to take to be named.
 const WORTH: f64 = 0.05;
+/// Share of all time that has to be lost in finalization for it to be told without those who come late.
+const AT_END: f64 = 0.1;
 /// Share of what others lost that has to be due to one PE for it to be named.
 const ONE_PE: f64 = 0.6;
 
@@ -128,11 +130,16 @@ fn outside(profile: &Merged, run: f64, is_at_an_end: bool) -> Option<Line> {
     (!known).then_some((share, text))
 }
 
-/// Where the others wait for one PE to begin or to end.
+/// Where PEs wait for others to begin or to end: for a few, or each for the next one.
 fn at_an_end(profile: &Merged) -> Option<Line> {
-    let late = late_end(profile)?;
-    let text = format!("{} waits in {} for PE {}; see --view efficiency", percent(late.share), late.routine, late.pe);
-    Some((late.share, text))
+    let said = |share: f64, routine: &str, whom: &str| {
+        (share, format!("{} waits in {routine}{whom}; see --view efficiency", percent(share)))
+    };
+    if let Some(late) = late_end(profile) {
+        return Some(said(late.share, late.routine, &format!(" for {}", pe_list(&late.pes))));
+    }
+    let (_, share) = lost_at_end(profile);
+    (share >= AT_END).then(|| said(share, END, ""))
 }
 
 fn site(row: &SiteRow, symbols: &dyn Symbols) -> String {
