@@ -94,8 +94,16 @@ fn late_line(profile: &Merged, line: &LateLine, share: f64, symbols: &dyn Symbol
     let is_one = |pe: u32, lost: u64| lost as f64 >= ONE_PE * late.lost_ns as f64 && !waits_itself(&case, late, pe);
     let worst = late.worst().filter(|(pe, _, lost)| is_one(*pe, *lost));
     let comma = if called.is_empty() { "" } else { "," };
-    let whom = worst.map(|(pe, ..)| format!("{comma} for PE {pe}")).unwrap_or_default();
-    format!("{} waits in {place}{called}{whom}; see --view imbalance", percent(share))
+    let rounded = |share: f64| format!("{:.0}", 100.0 * share.min(1.0));
+    let whom = worst.map(|(pe, _, lost)| {
+        // The others cause the rest.
+        let its = share * lost as f64 / late.lost_ns.max(1) as f64;
+        match rounded(its) == rounded(share) {
+            true => format!("{comma} for PE {pe}"),
+            false => format!(", {} % for PE {pe}", rounded(its)),
+        }
+    });
+    format!("{} waits in {place}{called}{}; see --view imbalance", percent(share), whom.unwrap_or_default())
 }
 
 /// The routine that takes most of the time in which nobody is waited for.
@@ -121,6 +129,7 @@ fn outside(profile: &Merged, run: f64, is_at_an_end: bool) -> Option<Line> {
     // A PE that computes longer has the others wait: where they do is told before, unless nobody knows.
     // Of a job that broke off nobody knows how long each would have computed.
     let known = profile.late.iter().any(|late| late.lost_ns as f64 > 0.0) || is_at_an_end || profile.broke_off();
+    let known = known || !profile.are_recorded_alike();
     // Nor is anything lost by a PE that nobody waits for.
     let known = known || !is_blamed(profile, outside.max.0);
     let row = profile.pes.iter().find(|pe| pe.pe == outside.max.0);
@@ -196,6 +205,25 @@ mod tests {
         let mut puts = profile;
         (puts.routines, puts.pes[1].ns[Class::Put as usize]) = (vec![put], 3600);
         assert_eq!(moving(&puts, 2000.0, &NoSymbols).unwrap().0, 0.5);
+    }
+
+    /// Of what is lost at a line, one PE is charged with what is lost to it.
+    #[test]
+    fn what_others_cause_is_not_of_the_worst() {
+        let said = |by_pe: &[(u32, u64)]| {
+            let lost_ns = by_pe.iter().map(|(_, ns)| ns).sum();
+            let by_pe = by_pe.iter().map(|(pe, ns)| (*pe, (10, *ns))).collect();
+            let late = Late { routine: "shmem_barrier_all".into(), lost_ns, by_pe, ..Late::default() };
+            let pe = |pe| Pe { pe, progress: Progress::Finalized, end_ns: 1000, ..Pe::default() };
+            let profile = Profile { pes: vec![pe(0), pe(1)], ..Profile::default() };
+            let mut profile = Merged::from(&profile);
+            profile.late = vec![late];
+            waiting(&profile, 2000.0, &NoSymbols).unwrap().1
+        };
+        let line = |whom: &str| format!("50 % of PE time waits in shmem_barrier_all{whom}; see --view imbalance");
+        assert_eq!(said(&[(0, 300), (1, 700)]), line(", 35 % for PE 1"));
+        assert_eq!(said(&[(0, 5), (1, 995)]), line(" for PE 1"));
+        assert_eq!(said(&[(0, 450), (1, 550)]), line(""));
     }
 
     #[test]

@@ -379,6 +379,25 @@ fn barriers_for_one_after_another_are_told_as_such() {
     assert!(!names(&barriers(800 * MS)).contains(&"serialized"));
 }
 
+/// One of two has more to do, and both are late in turn: more is lost than even work would save.
+#[test]
+fn who_works_one_after_another_may_have_more_to_do() {
+    let mut turns = profile(&[], 0.25);
+    turns.pes.truncate(2);
+    for pe in &mut turns.pes {
+        let own = if pe.pe == 1 { 49 } else { 26 };
+        pe.routines = vec![routine("shmem_barrier_all", Class::Barrier, 20, 0, (1000 - 10 * own) * MS)];
+        pe.tables.teams = vec![Team { stride: 1, size: 2, calls: 20, ..Team::default() }];
+        pe.tables.sync_every = 1;
+        let after = |number: u64| if number % 2 == u64::from(pe.pe) { own * MS } else { 0 };
+        pe.tables.syncs = (0..20_u64).map(|number| barrier_at(number, number * 50 * MS + after(number))).collect();
+    }
+    let found = findings(&turns);
+    let (_, serialized) = found.iter().find(|(name, _)| *name == "serialized").unwrap_or_else(|| panic!("{found:?}"));
+    assert_eq!(serialized.what, "PEs work one after another: 0.8 of 2 at a time, in the mean");
+    assert!((serialized.share - 0.375).abs() < 0.01, "{found:?}");
+}
+
 /// Four PEs of one second, of which two are outside of the library for `more`, and two for `less`; to ten barriers each
 /// of the two comes last in turn.
 pub(super) fn halves(more: u64, less: u64) -> Profile {
