@@ -243,7 +243,7 @@ fn costliest_of(profile: &Case<'_>, lines: usize, of: impl Fn(&Routine) -> bool)
     let column = |name: &str| grid.columns.iter().position(|column| column.name == name);
     let callers = column("callers").map(|at| cell(row, at));
     // Shares are told where there are several.
-    let callers = callers.filter(|callers| callers.contains(" %)"));
+    let callers = callers.filter(|callers| callers.contains(" %)") || callers.contains(" % of the calls seen)"));
     let called = callers.map_or(String::new(), |callers| format!(", called by {callers}"));
     let total = |row: &[crate::report::grid::Cell]| column("total_ns").map_or(0.0, |at| row[at].number());
     let worth = NEXT * rows.iter().map(|row| total(row)).sum::<f64>();
