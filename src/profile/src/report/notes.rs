@@ -38,15 +38,7 @@ pub fn other_notes(profile: &Merged, symbols: &dyn Symbols) -> Vec<String> {
     for pe in &profile.pes {
         limits(pe, symbols).into_iter().for_each(|text| add(pe.pe, text));
     }
-    let are_alike = profile.are_recorded_alike();
-    let of_the_rest = match are_alike {
-        true => "all times, shares and factors are of the rest",
-        false => {
-            "all times and shares are of the rest. PEs were at level 0 for different times: nothing is said of how \
-             even their work is"
-        }
-    };
-    let unrecorded = unrecorded(profile).map(|share| format!("{share}: {of_the_rest}"));
+    let unrecorded = unrecorded(profile).map(|share| format!("{share}: {}", of_the_rest(profile)));
     let unplaced: u64 =
         profile.sites.iter().filter(|row| row.routine.is_empty()).map(|row| row.sum.calls).fold(0, u64::saturating_add);
     let mut notes: Vec<String> = notes.into_iter().map(|(pes, text)| format!("{}: {text}", pe_list(&pes))).collect();
@@ -84,6 +76,17 @@ pub fn other_notes(profile: &Merged, symbols: &dyn Symbols) -> Vec<String> {
     }
     notes.extend(symbols.notes());
     notes
+}
+
+/// What is said of numbers where some of the run was not recorded.
+fn of_the_rest(profile: &Merged) -> &'static str {
+    match profile.are_recorded_alike() {
+        true => "all times, shares and factors are of the rest",
+        false => {
+            "all times and shares are of the rest. PEs were at level 0 for different times: nothing is said of how \
+             even their work is"
+        }
+    }
 }
 
 /// `85 % of the run was not recorded`, where the level was 0 for some of it.

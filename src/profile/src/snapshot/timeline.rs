@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::segment::Segment;
-use crate::segment::layout::{OWNER_NONE, STATE_INSIDE, Slot, state_of};
+use crate::segment::layout::{OWNER_NONE, RegionHead, STATE_INSIDE, Slot, state_of};
 use crate::segment::timeline::SLICES;
 use crate::tables::Timeline;
 use crate::timeline::{KINDS, Slices, UNRECORDED, distribute, evenly, kind_of, totals};
@@ -81,11 +81,10 @@ impl Line {
     }
 }
 
-/// What the threads of a PE did until `end_ns`, in slices of the widest of them. `off_since`: since when, in ticks, the
-/// level is 0; 0 where it is not.
+/// What the threads of a PE did until `end_ns`, in slices of the widest of them.
 pub(crate) fn take<'a>(
     segment: &Segment,
-    off_since: u64,
+    pe: &RegionHead,
     slots: impl Iterator<Item = &'a Slot>,
     end_ns: u64,
     overhead_ns: f64,
@@ -108,6 +107,8 @@ pub(crate) fn take<'a>(
         }
     }
     let Some(mut line) = sum else { return Timeline::default() };
+    // The level is 0 since then.
+    let off_since = get(&pe.off_since);
     if (1..end).contains(&off_since) {
         evenly(&mut line, (off_since, end), UNRECORDED, segment.scale().ns(end - off_since));
     }
