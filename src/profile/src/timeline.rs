@@ -6,14 +6,17 @@ use crate::op::{self, Class};
 use crate::segment::layout::Slot;
 use crate::segment::tables::ops_in;
 
-/// Kinds of time in the library: moving data and all else, waits and locks, barriers and collectives.
-pub const KINDS: usize = 3;
+/// Kinds of time in slices: in the library moving data and all else, waits and locks, barriers and collectives; and
+/// what was not recorded.
+pub const KINDS: usize = 4;
 /// Data moves.
 pub const DATA: usize = 0;
 /// Waits and locks.
 pub const WAITS: usize = 1;
 /// Barriers, syncs and collectives.
 pub const MEETINGS: usize = 2;
+/// The level of the profile was 0: nobody knows what the PE did.
+pub const UNRECORDED: usize = 3;
 
 /// Of a PE's time line, beside these: initialization and finalization, which are known by their moments and recorded as
 /// [`DATA`].
@@ -74,7 +77,7 @@ pub(crate) fn distribute(
 }
 
 /// `ns` nanoseconds over a range of time in ticks.
-fn evenly(slices: &mut impl Slices, (from, until): (u64, u64), kind: usize, ns: u64) {
+pub(crate) fn evenly(slices: &mut impl Slices, (from, until): (u64, u64), kind: usize, ns: u64) {
     if ns == 0 {
         return;
     }
@@ -122,7 +125,7 @@ mod tests {
     fn the_last_call_goes_where_it_was_and_the_rest_before_it() {
         let mut of = Plain { slices: vec![[0; KINDS]; 8] };
         // 128 ticks with 64 ns of puts, then a barrier of 192 ticks.
-        distribute(&mut of, (1000, 1320), (MEETINGS, 1128), [64, 0, 192], |ticks| ticks);
+        distribute(&mut of, (1000, 1320), (MEETINGS, 1128), [64, 0, 192, 0], |ticks| ticks);
         let kind = |kind: usize| of.slices.iter().map(|slice| slice[kind]).collect::<Vec<_>>();
         assert_eq!(kind(DATA), [32, 32, 0, 0, 0, 0, 0, 0]);
         assert_eq!(kind(MEETINGS), [0, 0, 64, 64, 64, 0, 0, 0]);
@@ -135,7 +138,7 @@ mod tests {
         for _ in 0..2000 {
             let mut of = Plain { slices: vec![[0; KINDS]; 64] };
             let (from, until) = (next(3000), 1000 + next(2000));
-            let added = [next(99), next(999), next(9999)];
+            let added = [next(99), next(999), next(9999), 0];
             distribute(&mut of, (from.min(until), until), (next(3) as usize, next(4000)), added, |ticks| ticks / 2);
             for (kind, ns) in added.into_iter().enumerate() {
                 assert_eq!(of.slices.iter().map(|slice| slice[kind]).sum::<u64>(), ns);

@@ -110,6 +110,10 @@ fn advice_is_as_wide_as_the_terminal() {
     assert!(wide.lines().any(|line| line.chars().count() > 80), "{wide}");
     let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
     assert_eq!(words(&narrow), words(&wide));
+    // Sentences have no need of 80 columns.
+    let narrower = text(50);
+    assert!(narrower.lines().all(|line| line.chars().count() <= 50), "{narrower}");
+    assert_eq!(words(&narrower), words(&wide));
 }
 
 /// Help fits a terminal of 80 columns, that of each command that the program's own names.

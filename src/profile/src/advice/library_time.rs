@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use crate::merge::{Cause, Merged, PeRow};
 use crate::model::Routine;
 use crate::op::{Class, class_of};
-use crate::report::shown_count;
+use crate::report::{shown_count, shown_time};
 
 use super::room::room;
-use super::{Case, Finding, costliest_of, run_ns, shown_sum, sum};
+use super::{Case, END, Finding, costliest_of, lost_at_end, run_ns, shown_sum, sum};
 
 /// Share of the run from which on the library is worth a look.
 const MUCH: f64 = 0.20;
@@ -95,29 +95,34 @@ fn are_large(profile: &Merged, is_left: impl Fn(Class) -> bool) -> bool {
 
 /// See the module.
 pub fn find(profile: &Case<'_>) -> Option<Finding> {
-    of_classes(profile, Class::is_library_time)
+    of_classes(profile, Class::is_library_time, lost_at_end(profile).0 as f64)
 }
 
 /// Where the time goes that findings say nothing of, as far as there is something to be saved: `is_covered` are those
 /// classes that they do.
 pub(super) fn beside(profile: &Case<'_>, is_covered: impl Fn(Class) -> bool) -> Option<Finding> {
     let is_left = |class: Class| class.is_library_time() && !is_covered(class);
-    let found = of_classes(profile, is_left)?;
+    let found = of_classes(profile, is_left, 0.0)?;
     let share = found.share.min(room(profile, is_left));
     (share >= MUCH).then_some(Finding { share, ..found })
 }
 
-fn of_classes(profile: &Case<'_>, is_left: impl Fn(Class) -> bool) -> Option<Finding> {
+/// `at_end`: what is lost in finalization, in nanoseconds, beyond the run.
+fn of_classes(profile: &Case<'_>, is_left: impl Fn(Class) -> bool, at_end: f64) -> Option<Finding> {
     let run = run_ns(profile);
     let (_, all) = sum(profile, |r| is_left(r.class));
     // While other threads of the PE work, nothing is lost.
     let all = all.min(run - profile.efficiencies.run.useful_sum as f64).min(idle_ns(profile));
-    if all / run < MUCH {
+    let part = (all + at_end) / (run + at_end);
+    if part < MUCH {
         return None;
     }
     let of = |is: fn(Class) -> bool| sum(profile, |r| is(r.class) && is_left(r.class));
     let (name, is, next) = KINDS.into_iter().max_by(|a, b| of(a.1).1.total_cmp(&of(b.1).1))?;
     let (calls, ns) = of(is);
+    if at_end > ns {
+        return Some(of_end(part, at_end, at_end / (run + at_end)));
+    }
     let next = if is(Class::Put) && are_large(profile, &is_left) {
         LARGE_NEXT
     } else if is(Class::Collective) && are_of_few_bytes(profile) {
@@ -126,7 +131,7 @@ fn of_classes(profile: &Case<'_>, is_left: impl Fn(Class) -> bool) -> Option<Fin
         next
     };
     Some(Finding {
-        what: format!("{:.0} % of the time is in the library, most in {name}", (100.0 * all / run).min(100.0)),
+        what: format!("{:.0} % of the time is in the library, most in {name}", (100.0 * part).min(100.0)),
         evidence: format!(
             "{} in {} calls over all PEs{}",
             shown_sum(profile, |r| is(r.class) && is_left(r.class)),
@@ -134,8 +139,19 @@ fn of_classes(profile: &Case<'_>, is_left: impl Fn(Class) -> bool) -> Option<Fin
             costliest_of(profile, LINES, |r| is(r.class) && is_left(r.class))
         ),
         try_this: next,
-        share: (ns.min(all) / run).min(1.0),
+        share: (ns.min(all) / (run + at_end)).min(1.0),
     })
+}
+
+/// That most is lost in finalization, to PEs of which no few are known to be late alone.
+fn of_end(part: f64, at_end: f64, share: f64) -> Finding {
+    Finding {
+        what: format!("{:.0} % of the time is in the library, most in {END}", 100.0 * part),
+        evidence: format!("{} over all PEs, which come to it one after another", shown_time(at_end)),
+        try_this: "--view pe says for how long each PE is outside of the library before it: share that out, so that \
+                   all come to their end at the same time",
+        share,
+    }
 }
 
 /// Time in which no thread of a PE is known to work: those whose waits it ended know for how long one of them worked

@@ -49,7 +49,7 @@ use std::collections::BTreeMap;
 pub(crate) use self::barrier_late::waits_itself;
 pub use self::case::Case;
 pub(crate) use self::naps::naps_ns;
-pub(crate) use self::start_and_end::late as late_end;
+pub(crate) use self::start_and_end::{END, late as late_end, lost_at_end};
 use crate::merge::{Merged, PeRow};
 use crate::model::Routine;
 use crate::op::{self, Class};
@@ -146,8 +146,8 @@ pub fn findings(profile: &Merged, symbols: &dyn Symbols) -> Vec<(&'static str, F
     // half of what the PEs do in the library. Where one PE stands in line, others may wait for it meanwhile.
     let in_library =
         profile.pes.iter().map(|pe| pe.library_ns().min(pe.main_ns()) as f64).sum::<f64>() / run_ns(profile);
-    let in_line = |pe: &PeRow| pe.queued_ns().unwrap_or(0).min(pe.main_ns()) as f64 / pe.main_ns().max(1) as f64;
-    let in_line = profile.pes.iter().map(in_line).fold(0.0, f64::max);
+    let in_line = |pe: &PeRow| pe.queued_ns().unwrap_or(0).min(pe.main_ns());
+    let in_line = profile.pes.iter().map(in_line).max().unwrap_or(0) as f64 / profile.longest_ns() as f64;
     let explains = |(name, finding): &(&str, Finding)| {
         finding.share > WORTH && (*name != "oversubscribed" || 2.0 * finding.share.max(in_line) >= in_library)
     };
@@ -243,7 +243,7 @@ fn costliest_of(profile: &Case<'_>, lines: usize, of: impl Fn(&Routine) -> bool)
     let column = |name: &str| grid.columns.iter().position(|column| column.name == name);
     let callers = column("callers").map(|at| cell(row, at));
     // Shares are told where there are several.
-    let callers = callers.filter(|callers| callers.contains(" %)"));
+    let callers = callers.filter(|callers| callers.contains(" %)") || callers.contains(" % of the calls seen)"));
     let called = callers.map_or(String::new(), |callers| format!(", called by {callers}"));
     let total = |row: &[crate::report::grid::Cell]| column("total_ns").map_or(0.0, |at| row[at].number());
     let worth = NEXT * rows.iter().map(|row| total(row)).sum::<f64>();
@@ -262,11 +262,8 @@ fn costliest_of(profile: &Case<'_>, lines: usize, of: impl Fn(&Routine) -> bool)
 /// The share of the run that the PE which waits least spends otherwise: however little the others wait, the run takes
 /// as long.
 fn busiest_share(profile: &Merged) -> f64 {
-    let busy = profile.pes.iter().map(|pe| {
-        let waits = pe.time_ns(Class::waits) as f64;
-        (1.0 - waits / pe.main_ns().max(1) as f64).max(0.0)
-    });
-    busy.fold(0.0, f64::max)
+    let busy = profile.pes.iter().map(|pe| pe.main_ns().saturating_sub(pe.time_ns(Class::waits)));
+    busy.max().unwrap_or(0) as f64 / profile.longest_ns() as f64
 }
 
 /// PEs by what `of` gives, and their sum.

@@ -63,19 +63,20 @@ pub fn find(profile: &Case<'_>) -> Option<Finding> {
             return None;
         }
         // With a core for each, the run takes as long as the PE that has most to do.
-        let alone = on(host).into_iter().map(busy_share).fold(0.0, f64::max);
+        let longest = profile.longest_ns() as f64;
+        let alone = on(host).into_iter().map(busy_ns).fold(0.0, f64::max) / longest;
         let share = lost(|pe| pe.time_ns(Class::waits))
-            .min(taken(&on(host), cores) * (1.0 - cores as f64 / workers as f64))
+            .min(taken(&on(host), cores, longest) * (1.0 - cores as f64 / workers as f64))
             .min(1.0 - alone)
             .min(in_line_for_work(&on(host)).map_or(1.0, |ns| ns / run));
         let who = if workers > pes as u64 { format!("{pes} PEs with {workers} threads") } else { format!("{pes} PEs") };
         return (share >= WAITING).then(|| Finding {
             what: format!("{who} share {}: waits include time without a core", shared(cores as u32, host, is_quota)),
             evidence: format!(
-                "{} waiting over all PEs; {} on processors; {} a PE had to leave its core",
+                "{} waiting over all PEs; {} on processors{}",
                 shown_time(waiting),
                 shown_time(on_core),
-                times(switches)
+                times(switches).map_or_else(String::new, |times| format!("; {times} a PE had to leave its core"))
             ),
             try_this: try_fewer(pes as u64 > cores, is_quota),
             share,
@@ -92,7 +93,7 @@ pub fn find(profile: &Case<'_>) -> Option<Finding> {
     let stood = queued.map_or_else(String::new, |queued| format!("{} in line for a core, ", shown_time(queued)));
     let quota = on(host).iter().map(|pe| pe.system.quota).max().filter(|quota| *quota > 0);
     (without >= WITHOUT).then(|| Finding {
-        what: format!("{}: PEs had to leave theirs {}", taken_by(host, quota), times(switches)),
+        what: taken_by(host, quota) + &left(switches),
         evidence: format!("{stood}{} on processors in {} of run time", shown_time(on_core), shown_time(run)),
         try_this: if quota.is_some() { THROTTLED } else { OTHERS },
         share: without,
@@ -103,7 +104,7 @@ pub fn find(profile: &Case<'_>) -> Option<Finding> {
 fn others_in_crowd(profile: &Merged, switches: u64) -> Option<Finding> {
     let (host, share) = taken_by_others(profile)?;
     Some(Finding {
-        what: format!("{}: PEs had to leave theirs {}", taken_by(host, None), times(switches)),
+        what: taken_by(host, None) + &left(switches),
         evidence: of_others(&known_on(profile, host), share),
         try_this: OTHERS_IN_CROWD,
         share,
@@ -113,7 +114,8 @@ fn others_in_crowd(profile: &Merged, switches: u64) -> Option<Finding> {
 /// The host with more PEs, or threads, than cores of whose cores other programs are known to have taken most, and what
 /// share of their time, where that is much.
 fn taken_by_others(profile: &Merged) -> Option<(&str, f64)> {
-    let of = |host| (host, by_others(&known_on(profile, host)));
+    let longest = profile.longest_ns() as f64;
+    let of = |host| (host, by_others(&known_on(profile, host), longest));
     let most = crate::report::hosts(profile).into_iter().map(of).max_by(|a, b| a.1.total_cmp(&b.1));
     most.filter(|(_, share)| *share >= WITHOUT)
 }
@@ -124,8 +126,9 @@ pub(super) fn do_others_take(profile: &Merged) -> bool {
 }
 
 /// What share of the time of a host's cores other programs took at least, where more PEs or threads want them than
-/// there are: while one stands in line, no core is free, and those on which no PE is others have.
-fn by_others(pes: &[&PeRow]) -> f64 {
+/// there are: while one stands in line, no core is free, and those on which no PE is others have. All of it is of the
+/// `longest` run of a PE: one that ends early stands in line for a moment of it.
+fn by_others(pes: &[&PeRow], longest: f64) -> f64 {
     let (workers, cores) = crowd(pes);
     // PEs that are bound may stand in line for one core while another one is free.
     let is_known =
@@ -133,10 +136,8 @@ fn by_others(pes: &[&PeRow]) -> f64 {
     if pes.is_empty() || workers <= cores || has_quota(pes) || !pes.iter().all(is_known) {
         return 0.0;
     }
-    let part = |pe: &PeRow, ns: u64| (ns as f64 / pe.main_ns().max(1) as f64).min(1.0);
-    let in_line = || pes.iter().map(|pe| part(pe, pe.queued_ns().unwrap_or(0)));
-    let elapsed = pes.iter().map(|pe| pe.main_ns()).max().unwrap_or(0).max(1) as f64;
-    let on_core = pes.iter().map(|pe| pe.on_core_ns() as f64).sum::<f64>() / elapsed;
+    let in_line = || pes.iter().map(|pe| pe.queued_ns().unwrap_or(0).min(pe.main_ns()) as f64 / longest);
+    let on_core = pes.iter().map(|pe| pe.on_core_ns() as f64).sum::<f64>() / longest;
     // By who stands in line for longest, and by how many do in the mean: the others may be on cores meanwhile.
     let some = in_line().fold(0.0, f64::max) * cores as f64 - on_core;
     let several = in_line().sum::<f64>() - (workers - cores) as f64;
@@ -157,10 +158,15 @@ fn of_others(pes: &[&PeRow], share: f64) -> String {
     )
 }
 
-/// How often, in words.
-fn times(number: u64) -> String {
+/// How often, in words; `None` of what never happened.
+fn times(number: u64) -> Option<String> {
     let plural = if number == 1 { "" } else { "s" };
-    format!("{} time{plural}", shown_count(number))
+    (number > 0).then(|| format!("{} time{plural}", shown_count(number)))
+}
+
+/// That PEs had to leave cores, where they had to.
+fn left(switches: u64) -> String {
+    times(switches).map_or_else(String::new, |times| format!(": PEs had to leave theirs {times}"))
 }
 
 /// Whether a host has fewer cores than want one, and not each PE that has something to do gets one. Where it is not
@@ -211,14 +217,12 @@ fn taken_by(host: &str, quota: Option<u32>) -> String {
     }
 }
 
-/// The part of the run in which cores were taken, as far as is known: while one is free nobody lacks any, and while one
-/// stands in line none is, whoever has them.
-fn taken(pes: &[&PeRow], cores: u64) -> f64 {
+/// The part of the `longest` run of a PE in which cores were taken, as far as is known: while one is free nobody lacks
+/// any, and while one stands in line none is, whoever has them.
+fn taken(pes: &[&PeRow], cores: u64, longest: f64) -> f64 {
     let on_core: u64 = pes.iter().map(|pe| pe.on_core_ns()).sum();
-    let elapsed = pes.iter().map(|pe| pe.main_ns()).max().unwrap_or(0).max(1);
-    let in_line = |pe: &&PeRow| pe.queued_ns().unwrap_or(0) as f64 / pe.main_ns().max(1) as f64;
-    let in_line = pes.iter().map(in_line).fold(0.0, f64::max);
-    if on_core == 0 { 1.0 } else { (on_core as f64 / cores as f64 / elapsed as f64).max(in_line).min(1.0) }
+    let in_line = pes.iter().map(|pe| pe.queued_ns().unwrap_or(0)).max().unwrap_or(0) as f64;
+    if on_core == 0 { 1.0 } else { ((on_core as f64 / cores as f64).max(in_line) / longest).min(1.0) }
 }
 
 /// How many threads of a PE ran at a time, in the mean, but for those that do nothing but wait for a variable.
@@ -241,12 +245,12 @@ fn own_together_ns(pes: &[&PeRow]) -> f64 {
     pes.iter().map(|pe| own_ns(pe) as f64).sum()
 }
 
-/// The part of its run in which a PE did not wait, and was on a core or on none without standing in line for one; of
-/// several threads in the mean, since which of them works at a time is not known.
-fn busy_share(pe: &PeRow) -> f64 {
+/// How long a PE did not wait, and was on a core or on none without standing in line for one; of several threads in
+/// the mean, since which of them works at a time is not known.
+fn busy_ns(pe: &PeRow) -> f64 {
     let off_line = pe.queued_ns().map_or(0, |queued| own_ns(pe).saturating_sub(queued));
     let busy = own_ns(pe).min(pe.on_core_ns()).max(off_line);
-    (busy as f64 / pe.threads_ns().max(1) as f64).min(1.0)
+    pe.main_ns() as f64 * (busy as f64 / pe.threads_ns().max(1) as f64).min(1.0)
 }
 
 /// Whether the PEs work about as long together as the run takes, and longer between two waits than it takes to get a
@@ -276,6 +280,8 @@ fn work_for_long(pes: &[&PeRow]) -> bool {
 mod tests {
     #[test]
     fn once_is_one_time() {
-        assert_eq!([0, 1, 2].map(super::times), ["0 times", "1 time", "2 times"]);
+        let said = [0, 1, 2].map(|number| super::times(number).unwrap_or_default());
+        assert_eq!(said, ["", "1 time", "2 times"]);
+        assert_eq!([super::left(0), super::left(1)], ["", ": PEs had to leave theirs 1 time"]);
     }
 }

@@ -23,8 +23,9 @@ pub(super) fn is_transfer(class: Class) -> bool {
 pub(super) fn room(profile: &Case<'_>, of: impl Fn(Class) -> bool) -> f64 {
     let is_saved = |class: Class| may_wait(class) || of(class);
     let naps = naps_ns(profile);
-    let busy = |pe: &PeRow| busy_ns(pe, is_saved).saturating_sub(naps(pe)) as f64 / pe.main_ns().max(1) as f64;
-    let busy = profile.pes.iter().map(busy).fold(0.0, f64::max).max(between_meetings(profile));
+    let busy = |pe: &PeRow| busy_ns(pe, is_saved).saturating_sub(naps(pe));
+    let busy = profile.pes.iter().map(busy).max().unwrap_or(0) as f64 / profile.longest_ns() as f64;
+    let busy = busy.max(between_meetings(profile));
     (1.0 - busy).max(0.0)
 }
 

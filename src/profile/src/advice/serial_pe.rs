@@ -26,8 +26,8 @@ pub fn find(profile: &Case<'_>) -> Option<Finding> {
 }
 
 fn in_run(profile: &Case<'_>) -> Option<Finding> {
-    // Of a job that broke off nobody knows how long each would have worked.
-    if profile.pes.len() < 2 || profile.broke_off() {
+    // Of a job that broke off nobody knows how long each would have worked, nor what they did at level 0.
+    if profile.pes.len() < 2 || profile.broke_off() || !profile.are_recorded_alike() {
         return None;
     }
     let crowds = crowds(profile);

@@ -10,6 +10,7 @@ use crate::text::pe_list;
 use super::naps::naps_ns;
 use super::room::phases_before;
 use super::serial_pe::{may_wait, outside_ns};
+use super::start_and_end::{END, waits_at_end};
 use super::{Case, Finding, costliest, run_ns, serialized};
 
 /// Share of the run that even work would save.
@@ -73,7 +74,8 @@ fn works(profile: &Merged, is_crowded: bool) -> impl Fn(&PeRow) -> f64 + use<> {
 /// See [`Case::uneven`].
 pub(super) fn groups<'p>(profile: &Case<'p>) -> Option<Groups<'p>> {
     let is_crowded = serialized::lacks_cores(profile);
-    if profile.pes.len() < 3 || profile.meetings_differ() || is_crowded && !are_cores_known(profile) {
+    let is_known = profile.are_recorded_alike() && !profile.meetings_differ();
+    if profile.pes.len() < 3 || !is_known || is_crowded && !are_cores_known(profile) {
         return None;
     }
     let works = works(profile, is_crowded);
@@ -81,7 +83,12 @@ pub(super) fn groups<'p>(profile: &Case<'p>) -> Option<Groups<'p>> {
     let all: Vec<&PeRow> = profile.profile.pes.iter().collect();
     let (most, middle) = (all.iter().map(|pe| works(pe)).fold(0.0, f64::max), mean(&all));
     let (mut more, less): (Vec<_>, Vec<_>) = all.into_iter().partition(|pe| works(pe) > (most + middle) / 2.0);
+    // Finalization is a meeting of all, beyond the time that other shares are of.
+    let at_end = waits_at_end(profile);
+    let lost_at_end: f64 = profile.pes.iter().map(|pe| at_end(pe) as f64).sum();
+    let all_ns = run_ns(profile) + lost_at_end;
     let in_meetings = profile.late.iter().flat_map(|line| line.by_pe.values()).map(|(_, ns)| *ns as f64).sum::<f64>();
+    let in_meetings = in_meetings + lost_at_end;
     let for_flags: f64 = less.iter().map(|pe| pe.time_ns(Class::is_for_others).min(pe.main_ns()) as f64).sum();
     let are_meetings = in_meetings >= for_flags;
     let to_them = match are_meetings {
@@ -97,16 +104,16 @@ pub(super) fn groups<'p>(profile: &Case<'p>) -> Option<Groups<'p>> {
     if is_crowded && on_core(&more.1) < MORE * on_core(&less.1) {
         return None;
     }
-    let waiting: f64 = less.1.iter().map(|pe| pe.time_ns(may_wait).min(pe.main_ns()) as f64).sum();
+    let waiting: f64 = less.1.iter().map(|pe| (pe.time_ns(may_wait).min(pe.main_ns()) + at_end(pe)) as f64).sum();
     let elapsed = profile.efficiencies.run.elapsed_most as f64;
-    let share = ((most - middle) / elapsed).min(waiting / run_ns(profile));
+    let share = ((most - middle) / elapsed).min(waiting / all_ns);
     // Where they are late in turn, each meeting waits for one of them.
-    let share = if are_meetings { share.max(to_them / run_ns(profile)) } else { share };
+    let share = if are_meetings { share.max(to_them / all_ns) } else { share };
     let share = if is_crowded { share.min(free_share(profile)) } else { share };
     let is_lost = share >= LOST && share * elapsed >= LEAST_NS;
     let is_known = match are_meetings {
-        true => to_them >= TO_THEM * in_meetings && to_them >= KNOWN * share * run_ns(profile),
-        false => for_flags >= KNOWN * share * run_ns(profile),
+        true => to_them >= TO_THEM * in_meetings && to_them >= KNOWN * share * all_ns,
+        false => for_flags >= KNOWN * share * all_ns,
     };
     let groups = Groups { more: (more.1, more.0), less: (less.1, less.0), share };
     (is_lost && is_known).then_some(groups)
@@ -127,8 +134,23 @@ fn keep_late(profile: &Case<'_>, more: &mut Vec<&PeRow>, less: &[&PeRow]) -> f64
         to_them += own;
         of_each.iter_mut().zip(are_late).filter(|(_, is_late)| *is_late).for_each(|(sum, _)| *sum += own);
     }
+    let (lost, are_late) = late_at_end(profile, more, less);
+    to_them += lost;
+    of_each.iter_mut().zip(are_late).filter(|(_, is_late)| *is_late).for_each(|(sum, _)| *sum += lost);
     keep(more, &of_each, to_them);
     to_them
+}
+
+/// What is lost in finalization to several that come late, and which of these do: about as late as the last one.
+fn late_at_end(profile: &Merged, more: &[&PeRow], less: &[&PeRow]) -> (f64, Vec<bool>) {
+    let waits = waits_at_end(profile);
+    let mean = less.iter().map(|pe| waits(pe) as f64).sum::<f64>() / less.len().max(1) as f64;
+    let are_late: Vec<bool> = more.iter().map(|pe| waits(pe) as f64 <= (1.0 - AS_LONG) * mean).collect();
+    let is_last_of_them = more.iter().any(|pe| waits(pe) == 0);
+    if are_late.iter().filter(|is_late| **is_late).count() < 2 || !is_last_of_them {
+        return (0.0, vec![false; more.len()]);
+    }
+    (profile.pes.iter().map(|pe| waits(pe) as f64).sum(), are_late)
 }
 
 /// Whether a PE comes last to a meeting now and then, or works about as long before it as the one that does. Where that
@@ -199,7 +221,10 @@ pub fn find(profile: &Case<'_>) -> Option<Finding> {
         Does::Computes => String::new(),
         _ => format!(", on a core for {} in all", shown_time(on_core)),
     };
+    let at_end = waits_at_end(profile);
+    let at_end: f64 = less.iter().map(|pe| at_end(pe) as f64).sum();
     let waiting: f64 = less.iter().map(|pe| pe.time_ns(may_wait) as f64).sum();
+    let place = if at_end > waiting { format!("; most in {END}") } else { costliest(profile, |r| may_wait(r.class)) };
     let in_line = match serialized::lacks_cores(profile) {
         true => ", without what they stood in line for a core",
         false => "",
@@ -213,8 +238,8 @@ pub fn find(profile: &Case<'_>) -> Option<Finding> {
             more.len(),
             shown_time(*less_ns),
             less.len(),
-            shown_time(waiting),
-            costliest(profile, |r| may_wait(r.class))
+            shown_time(waiting + at_end),
+            place
         ),
         try_this: try_otherwise(does).unwrap_or(
             "share the work out by what its items take instead of by how many there are: every n-th item for a PE in \

@@ -4,6 +4,7 @@ use super::ReadError;
 use super::cursor::Cursor;
 use super::sections::{Out, Section, list, number};
 use crate::tables::{Cost, Outside, System, Timeline, Usage};
+use crate::timeline::UNRECORDED as NOT_RECORDED;
 
 /// What recording costs, and what could not be kept.
 pub(super) const COST: Section = Section {
@@ -106,16 +107,28 @@ pub(super) const TIMELINE: Section = Section {
     is_there: |d| d.timeline.width_ns > 0,
     encode: |out, d| {
         [d.timeline.begin_ns, d.timeline.width_ns].into_iter().for_each(|n| out.u64(n));
-        out.list(&d.timeline.slices, |out, slice| slice.iter().for_each(|&ns| out.u64(ns)));
+        out.list(&d.timeline.slices, |out, slice| slice[..NOT_RECORDED].iter().for_each(|&ns| out.u64(ns)));
     },
     decode: |c, d| {
         let mut next = || c.u64("the time line");
         let (begin_ns, width_ns) = (next()?, next()?);
         let slices = list(c, |c| {
             let mut next = || c.u64("a slice of the time line");
-            Ok([next()?, next()?, next()?])
+            Ok([next()?, next()?, next()?, 0])
         })?;
         d.timeline = Timeline { begin_ns, width_ns, slices };
+        Ok(())
+    },
+};
+
+/// What of the time line was not recorded, slice by slice; left out where all was.
+pub(super) const UNRECORDED_SLICES: Section = Section {
+    tag: 47,
+    is_there: |d| d.timeline.slices.iter().any(|slice| slice[NOT_RECORDED] > 0),
+    encode: |out, d| out.list(&d.timeline.slices, |out, slice| out.u64(slice[NOT_RECORDED])),
+    decode: |c, d| {
+        let times = list(c, |c| c.u64("what was not recorded of the time line"))?;
+        d.timeline.slices.iter_mut().zip(times).for_each(|(slice, ns)| slice[NOT_RECORDED] = ns);
         Ok(())
     },
 };

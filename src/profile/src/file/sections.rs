@@ -39,7 +39,7 @@ pub(super) use number;
 
 /// All of them, in the order in which they are written: what one needs of another comes behind it. Tags 1 to 3 and 16
 /// are those of the module above.
-pub(super) const SECTIONS: [Section; 42] = [
+pub(super) const SECTIONS: [Section; 43] = [
     process::COST,
     traffic::PEERS,
     program::MODULES,
@@ -82,6 +82,7 @@ pub(super) const SECTIONS: [Section; 42] = [
     process::QUEUED_BEFORE,
     causes::WORKED_IN,
     process::SCRIPT,
+    process::UNRECORDED_SLICES,
 ];
 
 /// What it takes to write a section. The library has no more of one: what reads it is left out there.

@@ -202,7 +202,7 @@ fn tables() -> PeTables {
         region_error: 0x1242,
         left_out: 7,
         trace_dropped: 5,
-        timeline: Timeline { begin_ns: 10, width_ns: 1 << 20, slices: vec![[1, 2, 3], [0, u64::MAX, 0]] },
+        timeline: Timeline { begin_ns: 10, width_ns: 1 << 20, slices: vec![[1, 2, 3, 4], [0, u64::MAX, 0, 0]] },
         system: System {
             cores: 2,
             allowed: 1,
@@ -426,7 +426,7 @@ fn a_number_of_pes_that_nobody_has_is_damage() {
 /// Sums of what each section of [`tables`] is in a file: a section that is there keeps its tag and its fields, since
 /// files of earlier versions have them, and is replaced by one of another tag where that does not do.
 #[rustfmt::skip]
-const FORMAT: [(u32, u32); 42] = [
+const FORMAT: [(u32, u32); 43] = [
     (4, 0x76009807), (5, 0xad0bcbea), (6, 0xeabd0c3e), (7, 0x88e2fe4d), (8, 0xc68ebd97),
     (9, 0x8c91324f), (10, 0x859ce2d9), (11, 0x4880a9d2), (12, 0x49b0b1a6), (13, 0xa5b1fc96),
     (14, 0xaa409e78), (15, 0xeef70756), (17, 0x1d7e2f6f), (18, 0xab902518), (19, 0x0755cc41),
@@ -435,7 +435,7 @@ const FORMAT: [(u32, u32); 42] = [
     (30, 0xbdce7929), (31, 0x6fe7d670), (32, 0x3861cdb3), (33, 0x33f170f2), (34, 0x3329f43c),
     (35, 0xd7ba0855), (36, 0x4517f421), (37, 0x328dca26), (38, 0xdbf5c05e), (39, 0xc077a103),
     (40, 0xa34dd6ee), (41, 0x59350fb6), (42, 0x3848c33f),
-    (43, 0x6fe7d670), (44, 0x7a6dc442), (45, 0x35ff4de1), (46, 0xfe27cab8),
+    (43, 0x6fe7d670), (44, 0x7a6dc442), (45, 0x35ff4de1), (46, 0xfe27cab8), (47, 0x112aa186),
 ];
 
 #[test]

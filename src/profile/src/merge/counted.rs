@@ -1,16 +1,41 @@
 //! How many meetings there were, where only some are kept one by one: their calls are counted all the same.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::meetings::Late;
 use super::sites::SiteRow;
+use crate::op;
+use crate::tables::TeamKey;
 
 /// Routine, region, place.
 type Line<'a> = (&'a str, &'a str, Option<(&'a str, u64)>);
 
 /// Has as many meetings as were counted stand where those that are kept stand for others. The calls of a place say how
-/// many, where all members of the only team that meets there have made equally many.
-pub(super) fn count(late: &mut [Late], sites: &[SiteRow]) {
+/// many, where all members of the only team that meets there have made equally many. `only`: the team of all of them,
+/// where there is no other: then places of which no meeting was kept are known, too, as places where nothing is known
+/// to be lost.
+pub(super) fn count(late: &mut Vec<Late>, sites: &[SiteRow], only: Option<TeamKey>) {
+    count_kept(late, sites);
+    let Some(team) = only else { return };
+    let known: HashSet<Line<'_>> = late.iter().map(|row| (&*row.routine, &*row.region, row.place())).collect();
+    let is_left_out =
+        |row: &&SiteRow| op::meets(&row.routine) && !known.contains(&(&*row.routine, &*row.region, row.place()));
+    let row = |site: &SiteRow| {
+        let calls = site.sum.calls_of_each().filter(|calls| *calls > 0 && are_all(site, team))?;
+        let place = site.place().map(|(path, address)| (path.to_owned(), address));
+        let (routine, region) = (site.routine.to_string(), site.region.to_string());
+        Some(Late { routine, region, site: place, meetings: calls, teams: [(team, calls)].into(), ..Late::default() })
+    };
+    let left_out: Vec<Late> = sites.iter().filter(is_left_out).filter_map(row).collect();
+    late.extend(left_out);
+}
+
+/// Whether as many PEs called there as the team has members.
+fn are_all(site: &SiteRow, (.., members): TeamKey) -> bool {
+    i64::try_from(site.sum.pes).is_ok_and(|pes| pes == i64::from(members))
+}
+
+fn count_kept(late: &mut [Late], sites: &[SiteRow]) {
     let known: HashMap<Line<'_>, &SiteRow> =
         sites.iter().map(|row| ((&*row.routine, &*row.region, row.place()), row)).collect();
     let mut rows: BTreeMap<Line<'_>, Vec<usize>> = BTreeMap::new();
@@ -34,8 +59,8 @@ pub(super) fn count(late: &mut [Late], sites: &[SiteRow]) {
 fn counted_at<'a>(site: &SiteRow, mut late: impl Iterator<Item = &'a Late>) -> Option<u64> {
     let mut team = None;
     let is_one = late.all(|late| late.open == 0 && late.teams.keys().all(|key| *team.get_or_insert(*key) == *key));
-    let (.., members) = team.filter(|_| is_one)?;
-    site.sum.calls_of_each().filter(|_| i64::try_from(site.sum.pes).is_ok_and(|pes| pes == i64::from(members)))
+    let team = team.filter(|_| is_one)?;
+    site.sum.calls_of_each().filter(|_| are_all(site, team))
 }
 
 fn set(late: &mut Late, share: &mut Share) {

@@ -99,6 +99,9 @@ const THREADS: usize = 4;
 /// PEs from which on a second thread is worth starting.
 const MANY: usize = 64;
 
+/// What the times at level 0 may differ by at most to be alike, as a share of the longest run that was recorded.
+const ALIKE: f64 = 0.05;
+
 /// Where PEs come from: memory, or files of which one is read at a time.
 pub trait PeSource: Sync {
     /// The job, where it is known.
@@ -231,6 +234,14 @@ impl Merged {
         self.every > 1 && !self.meeting_times.are_near()
     }
 
+    /// Whether the level was 0 for about as long on all PEs: else what they did in the time that was recorded cannot be
+    /// compared.
+    pub fn are_recorded_alike(&self) -> bool {
+        let unrecorded = || self.pes.iter().map(|pe| pe.system.unrecorded_ns);
+        let differ = unrecorded().max().unwrap_or(0) - unrecorded().min().unwrap_or(0);
+        differ as f64 <= ALIKE * self.longest_ns() as f64
+    }
+
     /// Adds up the PEs of `source`, and tells `progress` how many of how many are done.
     pub fn new(source: &dyn PeSource, progress: impl FnMut(usize, usize)) -> Merged {
         Merged::with_limits(source, Limits::default(), progress)
@@ -256,9 +267,17 @@ impl Merged {
             (sums.sites, sums.other_sites) = (again.sites, again.other_sites);
         }
         if sums.every > 1 {
-            counted::count(&mut sums.late, &sums.sites);
+            let mut met = sums.teams.iter().filter(|(_, team)| team.calls > 0).map(|(key, _)| *key);
+            let only = met.next().filter(|_| met.next().is_none() && sums.unpaired == 0);
+            counted::count(&mut sums.late, &sums.sites, only);
         }
         sums
+    }
+
+    /// Time of the PE that ran longest, between initialization and finalization, in nanoseconds, 1 at least. The run
+    /// takes as long: what one PE does is a share of that, also where it came to its own end early.
+    pub fn longest_ns(&self) -> u64 {
+        self.pes.iter().map(PeRow::main_ns).max().unwrap_or(0).max(1)
     }
 
     /// Most time of a PE in a routine, and the first such PE.

@@ -54,7 +54,7 @@ const BESIDE_NS: f64 = 2e6;
 /// How much longer than the others in the mean a PE is on a core for it to have more to do, where they stand in line,
 /// too.
 const MORE: f64 = 1.5;
-/// Share of the run of a PE that it stands in line for a core, from which on cores are taken.
+/// Share of the run that a PE stands in line for a core, from which on cores are taken.
 const TAKEN: f64 = 0.1;
 
 impl OutsideParts {
@@ -125,7 +125,7 @@ impl OutsideParts {
 
 /// What the threads of each PE did outside of the library.
 pub fn outside_parts(profile: &Merged) -> impl Fn(&PeRow) -> OutsideParts + use<> {
-    let in_line = |pe: &&PeRow| pe.queued_ns().unwrap_or(0) as f64 > TAKEN * pe.main_ns() as f64;
+    let in_line = |pe: &&PeRow| pe.queued_ns().unwrap_or(0) as f64 > TAKEN * profile.longest_ns() as f64;
     let taken: BTreeSet<_> = profile.pes.iter().filter(in_line).map(|pe| pe.host.clone()).collect();
     move |pe| OutsideParts { cores_are_taken: taken.contains(&pe.host), ..pe.outside_parts() }
 }

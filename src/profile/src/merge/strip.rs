@@ -5,7 +5,7 @@ use crate::timeline::{DATA, KINDS, SETUP};
 
 /// Columns of a PE's time line.
 pub const STRIP_COLUMNS: usize = 64;
-/// Kinds of time in a column: those in the library, and [`SETUP`].
+/// Kinds of time in a column: those of slices, and [`SETUP`].
 pub const STRIP_KINDS: usize = KINDS + 1;
 /// What stands for all of a column's time.
 const ALL: f64 = 255.0;
@@ -17,7 +17,7 @@ pub struct Strip {
     pub begin_ns: u64,
     /// End of the last.
     pub end_ns: u64,
-    /// Share of a column's time by kind of time in the library, as 255ths.
+    /// Share of a column's time by kind, as 255ths.
     columns: [[u8; STRIP_KINDS]; STRIP_COLUMNS],
 }
 
@@ -53,6 +53,11 @@ impl Strip {
         let whole = u128::from(self.end_ns - self.begin_ns).max(1);
         let column = (u128::from(passed) * STRIP_COLUMNS as u128 / whole) as usize;
         (column < STRIP_COLUMNS).then_some(column)
+    }
+
+    /// Whether some of its time is of a kind.
+    pub fn has(&self, kind: usize) -> bool {
+        self.columns.iter().any(|column| column[kind] > 0)
     }
 
     /// Shares of a column's time by kind, 0 to 1 together.
@@ -113,16 +118,17 @@ mod tests {
     use super::*;
     use crate::model::Progress;
     use crate::tables::{PeTables, Timeline};
+    use crate::timeline::UNRECORDED;
 
     #[test]
     fn columns_have_what_slices_have() {
         // Half of the run in barriers, then nothing; slices that are wider than columns and begin before them.
-        let slices = vec![[0, 0, 1000], [0, 0, 1000], [0, 0, 0], [0, 0, 0]];
+        let slices = vec![[0, 0, 1000, 0], [0, 0, 1000, 0], [0; KINDS], [0; KINDS]];
         let timeline = Timeline { begin_ns: 1000, width_ns: 1000, slices };
         let tables = PeTables { timeline, ..PeTables::default() };
         let pe = Pe { start_ns: 1000, end_ns: 5000, progress: Progress::Finalized, tables, ..Pe::default() };
         let strip = Strip::new(&pe).unwrap();
-        assert!((0..32).all(|at| strip.shares(at) == [0.0, 0.0, 1.0, 0.0]), "{strip:?}");
+        assert!((0..32).all(|at| strip.shares(at) == [0.0, 0.0, 1.0, 0.0, 0.0]), "{strip:?}");
         assert!((32..64).all(|at| strip.shares(at) == [0.0; STRIP_KINDS]));
         assert_eq!((strip.range_ns(0).0, strip.range_ns(63).1), (1000, 5000));
         assert!(Strip::new(&Pe::default()).is_none());
@@ -131,19 +137,30 @@ mod tests {
     #[test]
     fn initialization_and_finalization_are_no_puts() {
         // A quarter of the run each; a slice of the first half has 100 of puts beside 500 of the initialization.
-        let slices = vec![[1000, 0, 0], [0, 0, 0], [100, 0, 0], [1000, 0, 0]];
+        let slices = vec![[1000, 0, 0, 0], [0; KINDS], [100, 0, 0, 0], [1000, 0, 0, 0]];
         let timeline = Timeline { begin_ns: 1000, width_ns: 1000, slices };
         let tables = PeTables { timeline, ..PeTables::default() };
         let (init_ns, finalize_ns) = (2000, 4000);
         let pe = Pe { start_ns: 1000, end_ns: 5000, progress: Progress::Finalized, tables, ..Pe::default() };
         let strip = Strip::new(&Pe { init_ns, finalize_ns, ..pe.clone() }).unwrap();
-        let setup = [0.0, 0.0, 0.0, 1.0];
+        let setup = [0.0, 0.0, 0.0, 0.0, 1.0];
         assert!((0..16).chain(48..64).all(|at| strip.shares(at) == setup), "{strip:?}");
         assert!((16..32).all(|at| strip.shares(at) == [0.0; STRIP_KINDS]), "{strip:?}");
         assert!((32..48).all(|at| (strip.shares(at)[DATA] - 0.1).abs() < 0.01), "{strip:?}");
         // In the middle of a slice: what is not of the initialization is beside it.
         let strip = Strip::new(&Pe { init_ns: 1500, finalize_ns: 5000, ..pe }).unwrap();
         assert!((0..8).all(|at| strip.shares(at) == setup), "{strip:?}");
-        assert!((8..16).all(|at| strip.shares(at) == [1.0, 0.0, 0.0, 0.0]), "{strip:?}");
+        assert!((8..16).all(|at| strip.shares(at) == [1.0, 0.0, 0.0, 0.0, 0.0]), "{strip:?}");
+    }
+
+    #[test]
+    fn what_was_not_recorded_is_a_kind_of_its_own() {
+        let slices = vec![[0; KINDS], [0, 0, 0, 1000]];
+        let timeline = Timeline { begin_ns: 1000, width_ns: 1000, slices };
+        let tables = PeTables { timeline, ..PeTables::default() };
+        let pe = Pe { start_ns: 1000, end_ns: 3000, progress: Progress::Finalized, tables, ..Pe::default() };
+        let strip = Strip::new(&pe).unwrap();
+        assert!(strip.has(UNRECORDED) && !strip.has(DATA));
+        assert_eq!([10, 50].map(|at| strip.shares(at)[UNRECORDED]), [0.0, 1.0]);
     }
 }

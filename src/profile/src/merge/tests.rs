@@ -374,6 +374,25 @@ fn the_calls_of_a_place_say_how_many_meetings_there_were() {
     assert_eq!(late[0].by_pe.values().map(|(_, lost)| *lost).collect::<Vec<_>>(), [40, 40]);
 }
 
+/// A place at which all met once is one, whether that meeting was kept or not; not where they are of several teams.
+#[test]
+fn a_place_of_which_no_meeting_was_kept_is_counted() {
+    let all = |calls: [u64; 2], teams: u32| {
+        let mut profile = sampled_meetings([7, 7]);
+        for (pe, calls) in profile.pes.iter_mut().zip(calls) {
+            let routine = "shmem_barrier_all".to_owned();
+            pe.tables.sites.push(Site { routine, calls, address: 9, ..Site::default() });
+            pe.tables.modules = vec![Module { start: 1, end: 100, path: "/bin/x".into(), ..Module::default() }];
+            let team = |id| Team { stride: 1, size: 2, id, calls: 8, ..Team::default() };
+            pe.tables.teams = (0..teams).map(team).collect();
+        }
+        let late = Merged::from(&profile).late;
+        (late.len(), late.iter().map(|late| late.meetings).sum::<u64>())
+    };
+    assert_eq!(all([1, 1], 1), (2, 8));
+    assert_eq!((all([1, 2], 1), all([1, 1], 2)), ((1, 7), (1, 7)));
+}
+
 #[test]
 fn where_calls_do_not_say_how_many_meetings_there_were_those_that_are_kept_do() {
     let meetings = |profile: &Profile| Merged::from(profile).late[0].meetings;

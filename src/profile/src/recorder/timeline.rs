@@ -11,7 +11,7 @@ use super::{claim, modules, system};
 use crate::clock;
 use crate::segment::layout::{RegionHead, Slot};
 use crate::segment::timeline::{SLICES, Timeline};
-use crate::timeline::{KINDS, Slices, kind_of, totals};
+use crate::timeline::{KINDS, Slices, UNRECORDED, evenly, kind_of, totals};
 
 /// Width of the first slices in nanoseconds, to the next power of two of ticks.
 const FIRST_NS: u64 = 1_000_000;
@@ -52,6 +52,31 @@ pub(super) fn end(slot: &Slot) {
 /// What is recorded from now on was not before: as of finalization, which would be spread over what came before it.
 pub(super) fn settle_until(slot: &Slot, now: u64) {
     settle(slot, 0, now, now);
+}
+
+/// Nothing was recorded between these moments: by this thread, which has the slot, at least.
+pub(super) fn not_recorded(slot: &Slot, (since, now): (u64, u64)) {
+    let (head, line) = (&slot.head, &slot.tables.timeline);
+    let origin = get(&line.origin);
+    if origin == 0 {
+        return;
+    }
+    let has_ended = now >= get(&line.slice_end);
+    if has_ended {
+        // What was recorded before is not to be spread over it.
+        settle_until(slot, since);
+        Slots(line).widen_until(now);
+        line.settled.store(now, Relaxed);
+    }
+    evenly(
+        &mut Slots(line),
+        (since, now),
+        UNRECORDED,
+        clock::scale_ns(now.saturating_sub(since), get(&head.clock_mult)),
+    );
+    if has_ended {
+        look_again_after(slot, now);
+    }
 }
 
 /// The next look at the slices is when the one of this moment ends.
@@ -95,9 +120,7 @@ pub(super) fn settle(slot: &Slot, op: u16, start: u64, end: u64) {
     // Ticks times 256, in nanoseconds.
     let overhead_ns = clock::scale_ns(claim::sample_overhead(), mult) as f64 / 256.0;
     let mut slices = Slots(line);
-    while (end.saturating_sub(origin) >> (get(&line.shift) & 63)) as usize >= SLICES {
-        slices.double();
-    }
+    slices.widen_until(end);
     let sums = totals(slot, overhead_ns);
     let mut added = [0; KINDS];
     for (kind, (sum, before)) in sums.into_iter().zip(&line.before).enumerate() {
@@ -118,6 +141,13 @@ pub(super) fn settle(slot: &Slot, op: u16, start: u64, end: u64) {
 struct Slots<'a>(&'a Timeline);
 
 impl Slots<'_> {
+    /// Makes slices so wide that they reach a moment.
+    fn widen_until(&mut self, end: u64) {
+        while (end.saturating_sub(self.origin()) >> self.shift()) as usize >= SLICES {
+            self.double();
+        }
+    }
+
     /// Two become one.
     fn double(&mut self) {
         let line = self.0;

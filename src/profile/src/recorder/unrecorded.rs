@@ -7,7 +7,7 @@ use std::sync::atomic::{
 };
 
 use super::hot::ticks;
-use super::{claim, system, tls};
+use super::{claim, system, timeline, tls};
 use crate::clock;
 use crate::segment::layout::{OWNER_NONE, ROW_OVERFLOW, Region, RegionHead, SLOTS, Slot};
 use crate::segment::tables::{NESTING, REGIONS};
@@ -57,6 +57,9 @@ pub(super) fn end(region: &Region) {
     head.off_since.store(0, Relaxed);
     let is_long = is_long(region, since, now);
     take_away_usage(region, (since, now), is_long);
+    if let Some(slot) = tls::slot() {
+        timeline::not_recorded(slot, (since, now));
+    }
     head.off_ticks.fetch_add(now.saturating_sub(since), Relaxed);
     let used = (head.slots_used.load(Acquire) as usize).min(SLOTS);
     let shift = Shift { init: head.init_ticks.load(Relaxed), by: now.saturating_sub(since), now, is_long };

@@ -5,14 +5,16 @@ use super::symbols::Symbols;
 use super::text::is_blamed;
 use super::view::{LateLine, Regions, located};
 use super::{table, view};
-use crate::advice::{Case, late_end, run_ns, waits_itself};
+use crate::advice::{Case, END, late_end, lost_at_end, run_ns, waits_itself};
 use crate::merge::{Does, Merged, SiteRow, outside_parts};
 use crate::model::Routine;
 use crate::op::{self, Class};
-use crate::text::visible;
+use crate::text::{pe_list, visible};
 
 /// Share of the time that a place has to take to be named.
 const WORTH: f64 = 0.05;
+/// Share of all time that has to be lost in finalization for it to be told without those who come late.
+const AT_END: f64 = 0.1;
 /// Share of what others lost that has to be due to one PE for it to be named.
 const ONE_PE: f64 = 0.6;
 
@@ -92,8 +94,16 @@ fn late_line(profile: &Merged, line: &LateLine, share: f64, symbols: &dyn Symbol
     let is_one = |pe: u32, lost: u64| lost as f64 >= ONE_PE * late.lost_ns as f64 && !waits_itself(&case, late, pe);
     let worst = late.worst().filter(|(pe, _, lost)| is_one(*pe, *lost));
     let comma = if called.is_empty() { "" } else { "," };
-    let whom = worst.map(|(pe, ..)| format!("{comma} for PE {pe}")).unwrap_or_default();
-    format!("{} waits in {place}{called}{whom}; see --view imbalance", percent(share))
+    let rounded = |share: f64| format!("{:.0}", 100.0 * share.min(1.0));
+    let whom = worst.map(|(pe, _, lost)| {
+        // The others cause the rest.
+        let its = share * lost as f64 / late.lost_ns.max(1) as f64;
+        match rounded(its) == rounded(share) {
+            true => format!("{comma} for PE {pe}"),
+            false => format!(", {} % for PE {pe}", rounded(its)),
+        }
+    });
+    format!("{} waits in {place}{called}{}; see --view imbalance", percent(share), whom.unwrap_or_default())
 }
 
 /// The routine that takes most of the time in which nobody is waited for.
@@ -119,6 +129,7 @@ fn outside(profile: &Merged, run: f64, is_at_an_end: bool) -> Option<Line> {
     // A PE that computes longer has the others wait: where they do is told before, unless nobody knows.
     // Of a job that broke off nobody knows how long each would have computed.
     let known = profile.late.iter().any(|late| late.lost_ns as f64 > 0.0) || is_at_an_end || profile.broke_off();
+    let known = known || !profile.are_recorded_alike();
     // Nor is anything lost by a PE that nobody waits for.
     let known = known || !is_blamed(profile, outside.max.0);
     let row = profile.pes.iter().find(|pe| pe.pe == outside.max.0);
@@ -128,11 +139,16 @@ fn outside(profile: &Merged, run: f64, is_at_an_end: bool) -> Option<Line> {
     (!known).then_some((share, text))
 }
 
-/// Where the others wait for one PE to begin or to end.
+/// Where PEs wait for others to begin or to end: for a few, or each for the next one.
 fn at_an_end(profile: &Merged) -> Option<Line> {
-    let late = late_end(profile)?;
-    let text = format!("{} waits in {} for PE {}; see --view efficiency", percent(late.share), late.routine, late.pe);
-    Some((late.share, text))
+    let said = |share: f64, routine: &str, whom: &str| {
+        (share, format!("{} waits in {routine}{whom}; see --view efficiency", percent(share)))
+    };
+    if let Some(late) = late_end(profile) {
+        return Some(said(late.share, late.routine, &format!(" for {}", pe_list(&late.pes))));
+    }
+    let (_, share) = lost_at_end(profile);
+    (share >= AT_END).then(|| said(share, END, ""))
 }
 
 fn site(row: &SiteRow, symbols: &dyn Symbols) -> String {
@@ -189,6 +205,25 @@ mod tests {
         let mut puts = profile;
         (puts.routines, puts.pes[1].ns[Class::Put as usize]) = (vec![put], 3600);
         assert_eq!(moving(&puts, 2000.0, &NoSymbols).unwrap().0, 0.5);
+    }
+
+    /// Of what is lost at a line, one PE is charged with what is lost to it.
+    #[test]
+    fn what_others_cause_is_not_of_the_worst() {
+        let said = |by_pe: &[(u32, u64)]| {
+            let lost_ns = by_pe.iter().map(|(_, ns)| ns).sum();
+            let by_pe = by_pe.iter().map(|(pe, ns)| (*pe, (10, *ns))).collect();
+            let late = Late { routine: "shmem_barrier_all".into(), lost_ns, by_pe, ..Late::default() };
+            let pe = |pe| Pe { pe, progress: Progress::Finalized, end_ns: 1000, ..Pe::default() };
+            let profile = Profile { pes: vec![pe(0), pe(1)], ..Profile::default() };
+            let mut profile = Merged::from(&profile);
+            profile.late = vec![late];
+            waiting(&profile, 2000.0, &NoSymbols).unwrap().1
+        };
+        let line = |whom: &str| format!("50 % of PE time waits in shmem_barrier_all{whom}; see --view imbalance");
+        assert_eq!(said(&[(0, 300), (1, 700)]), line(", 35 % for PE 1"));
+        assert_eq!(said(&[(0, 5), (1, 995)]), line(" for PE 1"));
+        assert_eq!(said(&[(0, 450), (1, 550)]), line(""));
     }
 
     #[test]

@@ -26,11 +26,12 @@ pub(super) fn text(profile: &Merged, symbols: &dyn Symbols) -> String {
     let mut out = of_view(profile, symbols);
     // What a run would gain is not known of one that did not come to its end: only what kept it from that.
     let is_whole = !profile.broke_off();
-    let factors = if is_whole { factors(profile) } else { String::new() };
+    let are_alike = profile.are_recorded_alike();
+    let factors = if is_whole && are_alike { factors(profile) } else { String::new() };
     if !factors.is_empty() {
         let _ = write!(out, "\n{factors}");
     }
-    if let Some(line) = what_if(profile).filter(|_| is_whole) {
+    if let Some(line) = what_if(profile).filter(|_| is_whole && are_alike) {
         let _ = write!(out, "\n{}", super::table::filled(&line));
     }
     let first = advice::findings(profile, symbols).into_iter().find(|(rule, _)| is_whole || advice::is_of_end(rule));
@@ -225,6 +226,24 @@ mod tests {
         for claim in ["wall time", "not ended", "what if", "efficiency"] {
             assert!(!head.contains(claim), "{claim} is in\n{head}");
         }
+    }
+
+    /// What one PE did at level 0 is no imbalance.
+    #[test]
+    fn factors_are_of_what_all_pes_recorded() {
+        let said = |unrecorded_ms: [u64; 2]| {
+            let pe = |pe: u32| {
+                let mut row = Pe { pe, progress: Progress::Finalized, end_ns: 1_000_000_000, ..Pe::default() };
+                row.tables.system.unrecorded_ns = unrecorded_ms[pe as usize] * 1_000_000;
+                row
+            };
+            let merged = Merged::from(&Profile { pes: vec![pe(0), pe(1)], ..Profile::default() });
+            let found = crate::advice::findings(&merged, &NoSymbols).len();
+            let text = text(&merged, &NoSymbols);
+            (text.contains("efficiency"), text.contains("what if"), found)
+        };
+        assert_eq!(said([0, 500]), (false, false, 0));
+        assert_eq!(said([500, 500]), (true, false, 0));
     }
 
     /// What barriers take once all are there is no data that moves.

@@ -38,7 +38,7 @@ pub fn other_notes(profile: &Merged, symbols: &dyn Symbols) -> Vec<String> {
     for pe in &profile.pes {
         limits(pe, symbols).into_iter().for_each(|text| add(pe.pe, text));
     }
-    let unrecorded = unrecorded(profile).map(|share| format!("{share}: all times, shares and factors are of the rest"));
+    let unrecorded = unrecorded(profile).map(|share| format!("{share}: {}", of_the_rest(profile)));
     let unplaced: u64 =
         profile.sites.iter().filter(|row| row.routine.is_empty()).map(|row| row.sum.calls).fold(0, u64::saturating_add);
     let mut notes: Vec<String> = notes.into_iter().map(|(pes, text)| format!("{}: {text}", pe_list(&pes))).collect();
@@ -76,6 +76,17 @@ pub fn other_notes(profile: &Merged, symbols: &dyn Symbols) -> Vec<String> {
     }
     notes.extend(symbols.notes());
     notes
+}
+
+/// What is said of numbers where some of the run was not recorded.
+fn of_the_rest(profile: &Merged) -> &'static str {
+    match profile.are_recorded_alike() {
+        true => "all times, shares and factors are of the rest",
+        false => {
+            "all times and shares are of the rest. PEs were at level 0 for different times: nothing is said of how \
+             even their work is"
+        }
+    }
 }
 
 /// `85 % of the run was not recorded`, where the level was 0 for some of it.
@@ -231,6 +242,14 @@ mod tests {
         assert_eq!(Merged::from(&profile).pes[0].main_ns(), 150);
         let said = "85 % of the run was not recorded: all times, shares and factors are of the rest";
         assert_eq!(notes(&profile), [said]);
+        // One PE of two.
+        profile.job.npes = 2;
+        profile.pes.push(Pe { pe: 1, ..profile.pes[0].clone() });
+        profile.pes[1].tables.system.unrecorded_ns = 0;
+        let said = notes(&profile);
+        assert!(said[0].ends_with("nothing is said of how even their work is"), "{said:?}");
+        profile.pes.truncate(1);
+        profile.job.npes = 1;
         profile.pes[0].tables.system.unrecorded_ns = 4;
         assert!(notes(&profile).is_empty(), "{:?}", notes(&profile));
     }

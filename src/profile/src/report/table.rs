@@ -7,6 +7,9 @@ const USUAL: usize = 80;
 /// What it may be set to: below, tables would be torn; above, lines are hard to follow.
 const WIDTHS: std::ops::RangeInclusive<usize> = 80..=200;
 
+/// The same of sentences, which are broken between any two words.
+const PROSE: std::ops::RangeInclusive<usize> = 40..=200;
+
 /// Blanks before a text.
 const GAP: usize = 2;
 
@@ -14,20 +17,28 @@ const GAP: usize = 2;
 const WIDE: usize = 10_000;
 
 static WIDTH: AtomicUsize = AtomicUsize::new(USUAL);
+static PROSE_WIDTH: AtomicUsize = AtomicUsize::new(USUAL);
 
 /// Makes reports as text as wide as the terminal that they go to.
 pub fn set_width(columns: usize) {
     WIDTH.store(columns.clamp(*WIDTHS.start(), *WIDTHS.end()), Relaxed);
+    PROSE_WIDTH.store(columns.clamp(*PROSE.start(), *PROSE.end()), Relaxed);
 }
 
 /// Makes reports as text as wide as they need to be: every column is there.
 pub fn set_wide() {
     WIDTH.store(WIDE, Relaxed);
+    PROSE_WIDTH.store(WIDE, Relaxed);
 }
 
 /// Width that a report keeps to.
 pub(super) fn width() -> usize {
     WIDTH.load(Relaxed)
+}
+
+/// Width that sentences of a report keep to.
+fn prose_width() -> usize {
+    PROSE_WIDTH.load(Relaxed)
 }
 
 /// How many columns of a terminal a text takes: names of files and functions may be in any script.
@@ -49,7 +60,7 @@ pub(super) fn begin_of(text: &str, width: usize) -> &str {
 
 /// Lines of a text, broken between words where they are too long.
 pub(super) fn wrapped(text: &str) -> Vec<String> {
-    wrapped_to(text, width())
+    wrapped_to(text, prose_width())
 }
 
 /// As [`wrapped`], for lines of this width.
@@ -73,7 +84,7 @@ pub(super) fn wrapped_to(text: &str, width: usize) -> Vec<String> {
 
 /// A text that goes on below itself, further right, where it is too long for a line.
 pub(super) fn hanging(text: &str) -> String {
-    if columns(text) <= width() { text.to_owned() } else { wrapped_to(text, width() - 4).join("\n    ") }
+    if columns(text) <= prose_width() { text.to_owned() } else { wrapped_to(text, prose_width() - 4).join("\n    ") }
 }
 
 /// A text whose lines are broken between words where they are too long.
@@ -85,7 +96,7 @@ pub fn filled(text: &str) -> String {
 pub fn below(begin: &str, text: &str) -> String {
     let indent = columns(begin);
     let rest = format!("\n{}", " ".repeat(indent));
-    format!("{begin}{}\n", wrapped_to(text, width().saturating_sub(indent)).join(&rest))
+    format!("{begin}{}\n", wrapped_to(text, prose_width().saturating_sub(indent)).join(&rest))
 }
 
 /// A table: the first column flush left, the others flush right unless they are texts.

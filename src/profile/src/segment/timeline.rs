@@ -19,8 +19,8 @@ pub struct Timeline {
     pub settled: AtomicU64,
     /// When the present slice ends, in ticks.
     pub slice_end: AtomicU64,
-    /// Time in the library by kind that is in slices, in nanoseconds.
+    /// Time by kind that is in slices, in nanoseconds.
     pub before: [AtomicU64; KINDS],
-    /// Time in the library by kind, in nanoseconds.
+    /// Time by kind, in nanoseconds.
     pub slices: [[AtomicU64; KINDS]; SLICES],
 }

@@ -197,7 +197,7 @@ fn add_slots(segment: &Segment, region: &Region, pe: &mut Pe, depth: Depth<'_>) 
     match depth {
         Depth::All => {
             pe.tables = tables::take(segment, region, &flows, pe.end_ns);
-            pe.tables.timeline = timeline::take(segment, slots.clone(), pe.end_ns, overhead_ns);
+            pe.tables.timeline = timeline::take(segment, &region.head, slots.clone(), pe.end_ns, overhead_ns);
             pe.tables.locks = locks::take(segment, region, slots.clone(), pe.end_ns);
             pe.tables.lines = lines::take(segment, &region.head, slots.clone());
             pe.tables.causes = causes::take(segment, slots.clone());

@@ -3,10 +3,10 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::segment::Segment;
-use crate::segment::layout::{OWNER_NONE, STATE_INSIDE, Slot, state_of};
+use crate::segment::layout::{OWNER_NONE, RegionHead, STATE_INSIDE, Slot, state_of};
 use crate::segment::timeline::SLICES;
 use crate::tables::Timeline;
-use crate::timeline::{KINDS, Slices, distribute, kind_of, totals};
+use crate::timeline::{KINDS, Slices, UNRECORDED, distribute, evenly, kind_of, totals};
 
 fn get(word: &AtomicU64) -> u64 {
     word.load(Relaxed)
@@ -84,6 +84,7 @@ impl Line {
 /// What the threads of a PE did until `end_ns`, in slices of the widest of them.
 pub(crate) fn take<'a>(
     segment: &Segment,
+    pe: &RegionHead,
     slots: impl Iterator<Item = &'a Slot>,
     end_ns: u64,
     overhead_ns: f64,
@@ -106,6 +107,11 @@ pub(crate) fn take<'a>(
         }
     }
     let Some(mut line) = sum else { return Timeline::default() };
+    // The level is 0 since then.
+    let off_since = get(&pe.off_since);
+    if (1..end).contains(&off_since) {
+        evenly(&mut line, (off_since, end), UNRECORDED, segment.scale().ns(end - off_since));
+    }
     line.slices.truncate((end.saturating_sub(line.origin) >> line.shift) as usize + 1);
     let width_ns = segment.scale().ns(1 << line.shift);
     Timeline { begin_ns: segment.since_start(line.origin), width_ns, slices: line.slices }

@@ -43,8 +43,8 @@ pub struct Timeline {
     pub begin_ns: u64,
     /// Width of a slice in nanoseconds.
     pub width_ns: u64,
-    /// Time in the library in each slice by kind, in nanoseconds: moving data, waits and locks, barriers and
-    /// collectives.
+    /// Time in each slice by kind, in nanoseconds: in the library moving data, waits and locks, barriers and
+    /// collectives; and at level 0, which is 0 in profiles of earlier versions.
     pub slices: Vec<[u64; KINDS]>,
 }
 

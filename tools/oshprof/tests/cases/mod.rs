@@ -235,7 +235,7 @@ fn tables(pe: u32) -> PeTables {
         timeline: Timeline {
             begin_ns: 2 * MS,
             width_ns: 20 * MS,
-            slices: (0..20).map(|at| [200_000, 600, if at < 2 && pe != 2 { 20 * MS } else { 0 }]).collect(),
+            slices: (0..20).map(|at| [200_000, 600, if at < 2 && pe != 2 { 20 * MS } else { 0 }, 0]).collect(),
         },
         // Four PEs on two cores.
         system: System { cores: 2, allowed: 2, threads_ns: 397 * MS, ..System::default() },

@@ -218,3 +218,46 @@ fn who_takes_the_cores_of_a_crowd_is_told() {
     bound.pes.iter_mut().for_each(|pe| pe.tables.system.allowed = 1);
     assert!(!is_told(&bound));
 }
+
+/// PEs of a run of 1 s, which the first `whole` of them work in or wait, while the others come to their end after so
+/// many milliseconds.
+fn with_short_runs(mut all: Profile, whole: usize, short_ms: u64) -> Profile {
+    for pe in &mut all.pes {
+        pe.finalize_ns = 1000 * MS;
+    }
+    for pe in &mut all.pes[whole..] {
+        (pe.finalize_ns, pe.routines) = (short_ms * MS, Vec::new());
+    }
+    all
+}
+
+/// Of PEs that end at once, what they stand in line for is a moment of the run.
+#[test]
+fn a_moment_in_line_of_a_short_run_is_no_lack_of_cores() {
+    let mut ends = with_short_runs(profile(&[], 0.25), 2, 1);
+    for pe in &mut ends.pes {
+        let system = &mut pe.tables.system;
+        (pe.host, system.cores, system.allowed) = ("vm".into(), 2, 2);
+        (system.usage.user_ns, system.queued_ns) = (MS / 10, Some(9 * MS / 10));
+    }
+    assert!(!names(&ends).contains(&"oversubscribed"), "{:?}", findings(&ends));
+    // All of the run is a lack.
+    for pe in &mut ends.pes[..2] {
+        pe.tables.system.queued_ns = Some(900 * MS);
+    }
+    assert_eq!(findings(&ends)[0].0, "oversubscribed");
+}
+
+/// Nor is a PE that works all of the moment for which it runs what the run takes at least.
+#[test]
+fn a_short_run_without_waits_leaves_room_for_what_others_save() {
+    let gets = || routine("shmem_long_g", Class::Get, 1_000_000, 8, 900 * MS);
+    let locks = || routine("shmem_set_lock", Class::Lock, 900, 0, 600 * MS);
+    for (rule, of) in [("small-gets", gets()), ("locks", locks())] {
+        let mut all = with_short_runs(profile(std::slice::from_ref(&of), 0.25), 2, 20);
+        assert!(names(&all).contains(&rule), "{rule}: {:?}", findings(&all));
+        // One that works for as long as the others run does.
+        all.pes[2].finalize_ns = 1000 * MS;
+        assert!(!names(&all).contains(&rule), "{rule}: {:?}", findings(&all));
+    }
+}

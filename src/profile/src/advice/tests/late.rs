@@ -379,6 +379,25 @@ fn barriers_for_one_after_another_are_told_as_such() {
     assert!(!names(&barriers(800 * MS)).contains(&"serialized"));
 }
 
+/// One of two has more to do, and both are late in turn: more is lost than even work would save.
+#[test]
+fn who_works_one_after_another_may_have_more_to_do() {
+    let mut turns = profile(&[], 0.25);
+    turns.pes.truncate(2);
+    for pe in &mut turns.pes {
+        let own = if pe.pe == 1 { 49 } else { 26 };
+        pe.routines = vec![routine("shmem_barrier_all", Class::Barrier, 20, 0, (1000 - 10 * own) * MS)];
+        pe.tables.teams = vec![Team { stride: 1, size: 2, calls: 20, ..Team::default() }];
+        pe.tables.sync_every = 1;
+        let after = |number: u64| if number % 2 == u64::from(pe.pe) { own * MS } else { 0 };
+        pe.tables.syncs = (0..20_u64).map(|number| barrier_at(number, number * 50 * MS + after(number))).collect();
+    }
+    let found = findings(&turns);
+    let (_, serialized) = found.iter().find(|(name, _)| *name == "serialized").unwrap_or_else(|| panic!("{found:?}"));
+    assert_eq!(serialized.what, "PEs work one after another: 0.8 of 2 at a time, in the mean");
+    assert!((serialized.share - 0.375).abs() < 0.01, "{found:?}");
+}
+
 /// Four PEs of one second, of which two are outside of the library for `more`, and two for `less`; to ten barriers each
 /// of the two comes last in turn.
 pub(super) fn halves(more: u64, less: u64) -> Profile {
@@ -533,4 +552,40 @@ fn a_pe_that_nobody_waits_for_is_not_blamed() {
     let mut unknown = alone;
     unknown.pes.iter_mut().flat_map(|pe| &mut pe.tables.causes).for_each(|cause| cause.by = None);
     assert_eq!(said(&unknown)[..2], [true; 2], "{:?}", findings(&unknown));
+}
+
+/// Four PEs, initialized at once, that come to finalization after so many milliseconds.
+fn ends(ms: [u64; 4]) -> Profile {
+    let mut all = profile(&[routine("shmem_barrier_all", Class::Barrier, 1, 0, 1)], 0.25);
+    all.pes.iter_mut().zip(ms).for_each(|(pe, ms)| pe.finalize_ns = ms * MS);
+    all
+}
+
+/// Finalization is a meeting as others are: half of the time is lost in it to two PEs, or to each in turn.
+#[test]
+fn what_is_lost_in_finalization_is_lost() {
+    let said = |profile: &Profile| {
+        let text = crate::report::text(&Merged::from(profile), &crate::report::Options::default(), &NoSymbols);
+        text.lines().last().unwrap_or_default().to_owned()
+    };
+    let two = ends([1100, 1100, 100, 100]);
+    let found = findings(&two);
+    assert_eq!(found.iter().map(|(name, _)| *name).collect::<Vec<_>>(), ["uneven-work"], "{found:?}");
+    let Finding { what, evidence, share, .. } = &found[0].1;
+    assert_eq!(what, "PEs 0, 1 have more to do than the others, which wait for them");
+    assert!(evidence.contains("with less, which waits 2.00 s in all; most in shmem_finalize"), "{evidence}");
+    assert!((share - 5.0 / 11.0).abs() < 1e-9, "{share}");
+    assert_eq!(said(&two), "45 % of PE time waits in shmem_finalize for PEs 0, 1; see --view efficiency");
+    // One that comes early, and one after another.
+    assert_eq!(
+        findings(&ends([1100, 1100, 1100, 100]))[0].1.what,
+        "PE 3 has less to do than the others, for which it waits"
+    );
+    let ramp = ends([400, 600, 850, 1000]);
+    let found = findings(&ramp);
+    assert_eq!(found.iter().map(|(name, _)| *name).collect::<Vec<_>>(), ["library-time"], "{found:?}");
+    assert!(found[0].1.what.ends_with("most in shmem_finalize"), "{found:?}");
+    assert_eq!(said(&ramp), "29 % of PE time waits in shmem_finalize; see --view efficiency");
+    // Less is not worth a word.
+    assert_eq!(names(&ends([900, 950, 980, 1000])), [""; 0]);
 }

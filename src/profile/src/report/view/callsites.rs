@@ -274,8 +274,9 @@ fn add_ways(profile: &Merged, row: &SiteRow, symbols: &dyn Symbols, ways: &mut W
     }
 }
 
-/// `histo at histo.c:50 (60 %), main at histo.c:90 (40 %)`, those that called most first; one has no share. Where all
-/// calls come from one place, those that called that function: `lookup at table.c:5 for solve at main.c:30 (90 %)`.
+/// `histo at histo.c:50 (60 % of the calls seen), main at histo.c:90 (40 %)`, those that called most first; one has no
+/// share. Where all calls come from one place, those that called that function: `lookup at table.c:5 for solve at
+/// main.c:30 (90 % of the calls seen)`.
 fn by(ways: &Ways) -> Option<String> {
     let all: u64 = ways.values().sum();
     let at = |depth: usize| {
@@ -294,7 +295,10 @@ fn by(ways: &Ways) -> Option<String> {
         return Some((*only).to_owned());
     }
     let share = |times: u64| 100.0 * times as f64 / all as f64;
-    let named = list.iter().take(NAMED).map(|(name, times)| format!("{name} ({:.0} %)", share(*times)));
+    // Not of the time: calls that move much may be few.
+    let of_what = |at: usize| if at == 0 { " of the calls seen" } else { "" };
+    let named = list.iter().take(NAMED).enumerate();
+    let named = named.map(|(at, (name, times))| format!("{name} ({:.0} %{})", share(*times), of_what(at)));
     let mut text = before + &named.collect::<Vec<_>>().join(", ");
     if list.len() > NAMED {
         text.push_str(&format!(" and {} more", list.len() - NAMED));

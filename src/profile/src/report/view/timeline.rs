@@ -4,7 +4,7 @@ use super::row::{Chart, Tables, View};
 use crate::merge::{Merged, STRIP_COLUMNS, STRIP_KINDS};
 use crate::report::grid::{Cell, Column, Grid, Kind, column};
 use crate::report::{WHICH, shown_pes, table, units};
-use crate::timeline::{DATA, MEETINGS, SETUP, WAITS};
+use crate::timeline::{DATA, MEETINGS, SETUP, UNRECORDED, WAITS};
 
 pub(super) static VIEW: View = View {
     name: "timeline",
@@ -18,7 +18,7 @@ pub(super) static VIEW: View = View {
     ..View::BASE
 };
 
-const COLUMNS: [Column; 8] = [
+const COLUMNS: [Column; 9] = [
     column("pe", "PE", Kind::Text),
     column("begin_ns", "from", Kind::Time),
     column("end_ns", "to", Kind::Time),
@@ -27,6 +27,7 @@ const COLUMNS: [Column; 8] = [
     column("waits", "waits, locks", Kind::Share),
     column("meetings", "barriers, coll.", Kind::Share),
     column("setup", "init, finalize", Kind::Share),
+    column("unrecorded", "not recorded", Kind::Share),
 ];
 
 /// PEs that have a line each; with more, see [`shown_pes`].
@@ -40,7 +41,7 @@ fn grid(profile: &Merged) -> Grid {
             let ((begin, end), shares) = (strip.range_ns(at), strip.shares(at));
             let outside = (1.0 - shares.iter().sum::<f64>()).max(0.0);
             let mut cells: Vec<Cell> = vec![Cell::Pe(pe), begin.into(), end.into(), outside.into()];
-            cells.extend([DATA, WAITS, MEETINGS, SETUP].map(|kind| Cell::Real(shares[kind])));
+            cells.extend([DATA, WAITS, MEETINGS, SETUP, UNRECORDED].map(|kind| Cell::Real(shares[kind])));
             grid.row(cells);
         }
     }
@@ -73,6 +74,9 @@ fn text(profile: &Merged) -> String {
     }
     out.push_str(". outside of the library  d puts, gets and all else  w waits, locks\n");
     out.push_str("B barriers, collectives  i initialization, finalization\n");
+    if all.iter().any(|(_, strip)| strip.has(UNRECORDED)) {
+        out.push_str("? not recorded: the level of the profile was 0\n");
+    }
     out.push_str("A letter is what took most of a column.\n");
     out
 }
@@ -80,8 +84,33 @@ fn text(profile: &Merged) -> String {
 /// What took most of a column.
 fn letter(shares: [f64; STRIP_KINDS]) -> char {
     let outside = 1.0 - shares.iter().sum::<f64>();
-    let kinds = [('d', DATA), ('w', WAITS), ('B', MEETINGS), ('i', SETUP)];
+    let kinds = [('d', DATA), ('w', WAITS), ('B', MEETINGS), ('i', SETUP), ('?', UNRECORDED)];
     let of = [('.', outside)].into_iter().chain(kinds.map(|(letter, kind)| (letter, shares[kind])));
     // The first of equal ones.
     of.rev().max_by(|a, b| a.1.total_cmp(&b.1)).map_or('.', |(letter, _)| letter)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Pe, Profile, Progress};
+    use crate::tables::Timeline;
+
+    /// Nobody knows that it was outside of the library.
+    #[test]
+    fn what_was_not_recorded_is_not_outside() {
+        let shown = |unrecorded_ns: u64| {
+            let slices = vec![[0; 4], [0, 0, 0, unrecorded_ns]];
+            let mut pe = Pe { end_ns: 2000, progress: Progress::Finalized, ..Pe::default() };
+            pe.tables.timeline = Timeline { begin_ns: 0, width_ns: 1000, slices };
+            let merged = Merged::from(&Profile { pes: vec![pe], ..Profile::default() });
+            let last = grid(&merged).rows.pop().unwrap_or_default();
+            (text(&merged), last[3].number(), last[8].number())
+        };
+        let (said, outside, unrecorded) = shown(1000);
+        assert!(said.contains(&[".".repeat(32), "?".repeat(32)].concat()), "{said}");
+        assert!(said.contains("\n? not recorded: the level of the profile was 0\n"), "{said}");
+        assert_eq!((outside, unrecorded), (0.0, 1.0));
+        assert!(!shown(0).0.contains('?'));
+    }
 }

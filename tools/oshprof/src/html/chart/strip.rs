@@ -4,16 +4,17 @@ use std::fmt::Write as _;
 
 use pellucid_profile::merge::{Merged, STRIP_COLUMNS};
 use pellucid_profile::report::{shown_pes, shown_time};
-use pellucid_profile::timeline::{DATA, MEETINGS, SETUP, WAITS};
+use pellucid_profile::timeline::{DATA, MEETINGS, SETUP, UNRECORDED, WAITS};
 
 use crate::html::escape;
 
 /// Kinds of time: name, colour's class, colour, and which it is.
-const KINDS: [(&str, &str, &str, usize); 4] = [
+const KINDS: [(&str, &str, &str, usize); 5] = [
     ("put, get, all else in the library", "b", "--acc2", DATA),
     ("waits, locks", "d", "--dim", WAITS),
     ("barriers, collectives", "c", "--warm", MEETINGS),
     ("initialization, finalization", "a", "--acc", SETUP),
+    ("not recorded: the level of the profile was 0", "u", "--card", UNRECORDED),
 ];
 /// Pixels of a PE's strip, and of the time that it shows.
 const HEIGHT: f64 = 16.0;
@@ -70,7 +71,8 @@ pub(super) fn chart(profile: &Merged) -> String {
         height - 4.0,
         escape(&shown_time(end as f64))
     );
-    for (name, _, colour, _) in KINDS {
+    let is_there = |kind: usize| kind != UNRECORDED || all.iter().any(|(_, strip)| strip.has(kind));
+    for (name, _, colour, _) in KINDS.into_iter().filter(|(.., kind)| is_there(*kind)) {
         let _ = write!(out, "<span><i style=\"background:var({colour})\"></i>{name}</span>");
     }
     out.push_str("<span><i style=\"background:var(--line)\"></i>the program itself</span></p>");
