@@ -75,7 +75,7 @@ pub(super) fn begin_of(slot: &Slot, word: u64, left: u32, (addr, bytes): (usize,
         Short::Sample => {
             look.addr.store(addr as u64, Relaxed);
             look.bytes.store(bytes as u64, Relaxed);
-            warm_up::begin(slot, slot.cell(word as u16), bytes);
+            warm_up::begin(slot, slot.cell(word as u16), word as u16, bytes);
             return begin_sample(slot, site) | SAMPLE;
         }
         Short::Neither => return 0,

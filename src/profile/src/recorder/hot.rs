@@ -79,7 +79,7 @@ pub(super) fn begin_sized(op: impl Operation, peer: i32, addr: usize, bytes: usi
             if is_sampled {
                 enter_sampled(slot, slot.cell(op.id()), op, (peer, addr, bytes), site)
             } else {
-                rates::begin(slot, bytes, 1);
+                rates::begin(slot, op.id(), bytes, 1);
                 enter_timed(slot, op.id(), peer, addr, bytes, site)
             }
         }
