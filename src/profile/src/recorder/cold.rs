@@ -404,7 +404,8 @@ pub(super) fn leave_timed(op: u16, start: u64, peer: i32) -> u64 {
         counting::leave(slot, op);
     }
     let ticks = elapsed(&slot.head, start, end);
-    let ns = clock::scale_ns(ticks, slot.head.clock_mult.load(Relaxed));
+    let whole_ns = clock::scale_ns(ticks, slot.head.clock_mult.load(Relaxed));
+    let ns = whole_ns.saturating_sub(slow_wait::interrupted_ns(slot, start));
     let cell = slot.cell(op);
     add_exact(slot, cell, row(slot, cell), ns);
     if trace::is_on() && !trace::timed(slot, op, slot.head.current.bytes.load(Relaxed), end) {
