@@ -231,6 +231,12 @@ pub(super) fn leave_sample_of(slot: &Slot, op: u16, start: u64, word: u64) -> u6
         trace::rearm(slot, op, true, start + ticks);
         return start + ticks;
     }
+    // What is called after the run is no part of its time.
+    if claim::is_finalizing() {
+        cell.countdown.store(0, Relaxed);
+        trace::rearm(slot, op, true, start + ticks);
+        return start + ticks;
+    }
     let mark = &slot.tables.sampled[usize::from(op) / 64 % slot.tables.sampled.len()];
     mark.store(mark.load(Relaxed) | 1 << (op % 64), Relaxed);
     let mult = slot.head.clock_mult.load(Relaxed);
