@@ -28,13 +28,13 @@ pub fn keep() {
         first: recorder::wait_counts,
         later: |kept| {
             recorder::wait_begins();
-            recorder::wait_kept(kept);
+            recorder::wait_looks(kept);
         },
         slow: |kept| {
-            recorder::wait_kept(kept);
+            recorder::wait_looks(kept);
             recorder::wait_goes_on();
         },
-        over: recorder::wait_kept,
+        over: recorder::wait_looks,
     };
     recorder::stamps_come_after(wait::meanwhile(meanwhile));
 }

@@ -3,8 +3,8 @@
 use super::stall::Noted;
 use std::sync::OnceLock;
 
-/// What is kept of a wait for who does something meanwhile: zeros at first, then whatever that wants.
-pub type Kept = [u64; 8];
+/// What is remembered of a wait for who does something meanwhile: zeros at first, then whatever that wants.
+pub type Remembered = [u64; 8];
 
 /// What a call that waits does while there is nothing else to do.
 #[derive(Clone, Copy)]
@@ -12,11 +12,11 @@ pub struct Meanwhile {
     /// At the first turn. Gives whether there was anything to do.
     pub first: fn() -> bool,
     /// Once the wait goes beyond some turns.
-    pub later: fn(&mut Kept),
+    pub later: fn(&mut Remembered),
     /// Each time that it has looked in vain and is about to yield or to sleep.
-    pub slow: fn(&mut Kept),
+    pub slow: fn(&mut Remembered),
     /// Once such a wait is over.
-    pub over: fn(&mut Kept),
+    pub over: fn(&mut Remembered),
 }
 
 static MEANWHILE: OnceLock<Meanwhile> = OnceLock::new();
@@ -33,7 +33,7 @@ pub(super) fn get() -> Option<&'static Meanwhile> {
 /// A wait that is not over at once.
 #[derive(Default)]
 pub(super) struct Stay {
-    kept: Kept,
+    kept: Remembered,
     is_slow: bool,
     /// Once it is long, and has been told of.
     pub(super) noted: Option<Option<Noted>>,

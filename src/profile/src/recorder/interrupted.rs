@@ -15,11 +15,11 @@ use crate::segment::layout::{STATE_INSIDE, Slot, state_of};
 
 /// What is kept of a wait: what it shows, the time of the thread's calls so far in nanoseconds, when that was, in ticks,
 /// and what calls that have interrupted it took, in nanoseconds. Zeros at first.
-pub type Kept = [u64; 8];
+pub type Remembered = [u64; 8];
 
 /// The calling thread waits and has looked in vain, or its wait is over.
 #[cold]
-pub fn look(kept: &mut Kept) {
+pub fn look(kept: &mut Remembered) {
     let Some(slot) = tls::slot() else { return };
     let [word, addr, bytes, start, site] = shown(slot);
     let now =
@@ -41,7 +41,7 @@ fn claimed(slot: &Slot) -> u64 {
     slot.head.claimed_ns.load(Relaxed)
 }
 
-fn put_back(slot: &Slot, kept: &mut Kept) {
+fn put_back(slot: &Slot, kept: &mut Remembered) {
     let [word, addr, bytes, start, site, known, since, before] = *kept;
     let before_it = [word, addr, bytes, start, site];
     // Until no handler has called meanwhile.

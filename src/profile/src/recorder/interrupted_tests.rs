@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
-use super::interrupted::{Kept, look};
+use super::interrupted::{Remembered, look};
 use super::tests::{Fixture, op_named, routine};
 use super::{claim, nested, sampled, sized, timed, wait_begins, wait_counts, wait_goes_on};
 use crate::model::Pe;
@@ -19,7 +19,7 @@ fn spin(time: Duration) {
 /// A wait of a call, in which such a handler runs.
 fn wait(handler: impl Fn()) {
     wait_counts();
-    let mut kept = Kept::default();
+    let mut kept = Remembered::default();
     wait_begins();
     look(&mut kept);
     for _ in 0..3 {
@@ -98,8 +98,8 @@ fn what_a_signal_handler_calls_is_no_time_of_the_wait() {
     }
 }
 
-/// How much of each slice is of the kind of a call that takes more than 20 ms, in parts of 1, where calls within it come
-/// to the ends of slices: as is known before it returns, and after that.
+/// How much of each slice is of the kind of a call that takes more than 20 ms, in parts of 1, where calls within it
+/// come to the ends of slices: as is known before it returns, and after that.
 fn slices_of(name: &str, kind: usize, within: impl Fn(&dyn Fn())) -> [Vec<f64>; 2] {
     let fixture = Fixture::new();
     let (op, short) = (op_named(name), op_named("shmem_putmem"));
@@ -126,7 +126,7 @@ fn slices_of(name: &str, kind: usize, within: impl Fn(&dyn Fn())) -> [Vec<f64>; 
 fn slices_in_which_others_were_called_within_a_call_have_its_time() {
     let in_handlers_of_messages = |calls: &dyn Fn()| nested(calls);
     let in_a_signal_handler = |calls: &dyn Fn()| {
-        let mut kept = Kept::default();
+        let mut kept = Remembered::default();
         look(&mut kept);
         calls();
         look(&mut kept);

@@ -95,7 +95,7 @@ pub use control::{
 #[cfg(feature = "counters")]
 pub use counting::count;
 pub use heap::{given, heap_in_use, memory};
-pub use interrupted::{Kept, look as wait_kept};
+pub use interrupted::{Remembered, look as wait_looks};
 pub use limit::set_exact_sites;
 pub use locks::{lock_released, lock_taken};
 pub use meetings::{NO_TEAM, rooted, team};

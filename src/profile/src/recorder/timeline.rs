@@ -64,8 +64,8 @@ fn look_again_after(slot: &Slot, now: u64) {
     slot.head.slice_end.store(if super::hot::uses_counter(&slot.head) { end } else { 0 }, Relaxed);
 }
 
-/// Does what is due from time to time, after a call of `op` from `start` to `end`: where a slice has ended, be it during
-/// a call within this one, it is settled; and what is loaded is looked at. For the slot's owner.
+/// Does what is due from time to time, after a call of `op` from `start` to `end`: where a slice has ended, if
+/// only for a call within this one, it is settled; and what is loaded is looked at. For the slot's owner.
 #[inline(always)]
 pub(super) fn tend(slot: &Slot, op: u16, start: u64, end: u64) {
     let line = &slot.tables.timeline;
