@@ -20,6 +20,7 @@ pub mod interrupt;
 mod last_thread;
 pub mod library;
 pub mod machine;
+pub mod meanwhile;
 pub mod mmap;
 pub mod numa;
 pub mod oom;

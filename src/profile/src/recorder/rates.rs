@@ -16,7 +16,7 @@ use crate::size::size_class;
 
 /// A call of `bytes`, which stands for `calls`, is about to begin.
 #[inline(always)]
-pub(super) fn begin(slot: &Slot, bytes: usize, calls: u64) {
+pub(super) fn begin(slot: &Slot, op: u16, bytes: usize, calls: u64) {
     let look = &slot.tables.look;
     let moved = (bytes as u64).wrapping_mul(calls);
     bump(&look.moved, moved);
@@ -24,7 +24,7 @@ pub(super) fn begin(slot: &Slot, bytes: usize, calls: u64) {
     if left > moved {
         look.left.store(left - moved, Relaxed);
     } else {
-        begin_look(slot, bytes);
+        begin_look(slot, op, bytes);
     }
 }
 
@@ -33,7 +33,7 @@ const FIRST_BYTES: u64 = 1 << 20;
 
 #[cold]
 #[inline(never)]
-fn begin_look(slot: &Slot, bytes: usize) {
+fn begin_look(slot: &Slot, op: u16, bytes: usize) {
     let look = &slot.tables.look;
     let is_first = look.left.load(Relaxed) == 0;
     let others = u64::from(slot.head.local_pes.load(Relaxed)).saturating_sub(1).min(OTHERS.into());
@@ -49,7 +49,14 @@ fn begin_look(slot: &Slot, bytes: usize) {
     let [faults, preempted] = system::thread_usage();
     look.faults.store(faults, Relaxed);
     look.preempted.store(preempted, Relaxed);
-    look.is_open.store(1, Relaxed);
+    look.opened_by.store(opener(op, bytes), Relaxed);
+}
+
+/// What a look knows of the call that has opened it, which is not 0: calls within that one, as of a signal handler, do
+/// not end it.
+#[inline(always)]
+fn opener(op: u16, bytes: usize) -> u32 {
+    1 << 31 | u32::from(op) << 16 ^ (bytes ^ bytes >> 16 ^ bytes >> 32) as u32 & 0xffff
 }
 
 /// A call that was timed has ended; it stands for itself only.
@@ -69,7 +76,8 @@ pub(super) fn note(slot: &Slot, op: u16, (peer, bytes): (i32, usize), calls: u64
     let row = row(slot, key(op, size_class(bytes), slot.head.distance(peer)));
     bump(&row.calls, calls);
     bump(&row.ns, ns);
-    if slot.tables.look.is_open.load(Relaxed) != 0 {
+    let by = slot.tables.look.opened_by.load(Relaxed);
+    if by != 0 && by == opener(op, bytes) {
         end_look(slot, row, bytes);
     }
 }
@@ -77,11 +85,11 @@ pub(super) fn note(slot: &Slot, op: u16, (peer, bytes): (i32, usize), calls: u64
 /// Ends the closer look at a call that is no sample. False: it was not looked at.
 #[inline(always)]
 pub(super) fn close_look(slot: &Slot, op: u16, (peer, bytes): (i32, usize)) -> bool {
-    let is_open = slot.tables.look.is_open.load(Relaxed) != 0;
-    if is_open {
+    let is_looked_at = slot.tables.look.opened_by.load(Relaxed) == opener(op, bytes);
+    if is_looked_at {
         end_look(slot, row(slot, key(op, size_class(bytes), slot.head.distance(peer))), bytes);
     }
-    is_open
+    is_looked_at
 }
 
 #[inline(always)]
@@ -111,7 +119,7 @@ fn find(rates: &[RateRow; RATES + 1], key: u64) -> &RateRow {
 #[inline(never)]
 fn end_look(slot: &Slot, row: &RateRow, bytes: usize) {
     let look = &slot.tables.look;
-    look.is_open.store(0, Relaxed);
+    look.opened_by.store(0, Relaxed);
     let [faults, preempted] = system::thread_usage();
     let calls = (look.moved.load(Relaxed) / bytes.max(1) as u64).max(1);
     look.moved.store(0, Relaxed);
