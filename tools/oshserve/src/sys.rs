@@ -213,6 +213,17 @@ pub fn user_name(user: u32) -> String {
     unsafe { CStr::from_ptr(entry.pw_name) }.to_string_lossy().into_owned()
 }
 
+/// Does something as another user, which root can.
+#[cfg(test)]
+pub fn as_user<T: Send>(user: u32, action: impl FnOnce() -> T + Send) -> T {
+    let switched = move || {
+        // SAFETY: no pointers. The system call itself is for this thread only, which ends with the action.
+        assert_eq!(unsafe { libc::syscall(libc::SYS_setresuid, user, user, user) }, 0);
+        action()
+    };
+    std::thread::scope(|scope| scope.spawn(switched).join().unwrap())
+}
+
 fn is_ignored(signal: libc::c_int) -> bool {
     // SAFETY: zeros are an action to be overwritten.
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
