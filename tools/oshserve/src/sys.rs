@@ -138,8 +138,9 @@ pub fn runs(pid: u32) -> bool {
     // SAFETY: no pointers.
     let handle = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) };
     let Some(handle) = i32::try_from(handle).ok().filter(|&handle| handle >= 0) else {
-        // Kernels before 5.3 have no such handles, and there may be no descriptor left.
-        return io::Error::last_os_error().raw_os_error() != Some(libc::ESRCH) && runs_by_name(pid);
+        // Kernels before 5.3 have no such handles, and there may be no descriptor left. The other way takes ten times
+        // as long.
+        return io::Error::last_os_error().raw_os_error() != Some(libc::ESRCH) && find::runs(pid);
     };
     // SAFETY: the kernel has just opened it for us.
     let handle = unsafe { OwnedFd::from_raw_fd(handle) };
@@ -147,12 +148,6 @@ pub fn runs(pid: u32) -> bool {
     // SAFETY: one entry, which lives until the call returns.
     let ended = unsafe { libc::poll(&raw mut asked, 1, 0) };
     ended <= 0
-}
-
-/// The same from its files, which takes ten times as long.
-fn runs_by_name(pid: u32) -> bool {
-    let stat = find::read(format!("/proc/{pid}/stat")).unwrap_or_default();
-    stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
 }
 
 /// Ends this process after so many seconds, whatever it does, until the next call says otherwise; 0: not at all.
