@@ -209,10 +209,7 @@ impl Head<'_> {
         if self.relay.as_ref().is_some_and(Relay::is_resumed) {
             self.poll_input();
         }
-        if self.prompt.is_some_and(|due| now >= due) {
-            self.prompt = None;
-            self.output.prompt();
-        }
+        self.output.prompt(now);
     }
 
     /// Says which hosts hold up the end of the job. Where whoever asks for it asks again, they are not waited for.
@@ -379,7 +376,7 @@ impl Head<'_> {
                         }
                     }
                     WAKE => self.resume_output(),
-                    super::STREAMS..super::LISTENER => self.output.ready(token, &self.epoll),
+                    super::STREAMS..super::LISTENER => self.output.ready(token, false, &self.epoll),
                     super::CONNECTIONS.. => {
                         if let Some((link, _)) = self.links.get_mut(&token) {
                             let (_, end) = link.ready::<ToHead>(&self.epoll);

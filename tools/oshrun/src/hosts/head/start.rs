@@ -106,7 +106,6 @@ impl<'a> Head<'a> {
             secret,
             answer,
             relay: None,
-            prompt: None,
             key_values: HeadKeyValues::new(placements.len()),
             environment,
             begin: (clock::counter_ns(), realtime_ns()),
