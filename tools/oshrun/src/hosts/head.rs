@@ -15,6 +15,7 @@ use super::link::Link;
 use super::list::Placement;
 use super::listeners::Listeners;
 use super::message::ToDaemon;
+use super::strangers::Strangers;
 use crate::ending::Ending;
 use crate::input::{self, RELAY, Relay, TERMINAL};
 use crate::job::{Failure, Outcome};
@@ -114,7 +115,9 @@ struct Head<'a> {
     output: Output,
     agents: Pes,
     hosts: Vec<Host>,
-    links: HashMap<u64, (Link, Option<usize>)>,
+    /// Connections of hosts.
+    links: HashMap<u64, (Link, usize)>,
+    strangers: Strangers,
     next_link: u64,
     listeners: Listeners,
     secret: String,

@@ -181,16 +181,15 @@ impl Head<'_> {
         for (token, (link, host)) in &mut self.links {
             if let Some(why) = link.silence(now) {
                 silent.push((*token, *host, why));
-            } else if link.beat_due(now) && host.is_some() {
+            } else if link.beat_due(now) {
                 link.send(&ToDaemon::Beat {}, &self.epoll);
             }
         }
         for (token, host, why) in silent {
             self.drop_link(token);
-            if let Some(host) = host {
-                self.disconnected(host, why);
-            }
+            self.disconnected(host, why);
         }
+        self.strangers.drop_late(now, &self.epoll);
     }
 
     /// Does what is due.
@@ -348,6 +347,7 @@ impl Head<'_> {
     /// Passes on what is left of the output.
     pub(super) fn flush(&mut self) -> io::Result<()> {
         self.relay = None;
+        self.stop_listening();
         let give_up = Instant::now() + LAST_OUTPUT;
         let mut interrupted_at = self.interrupted.then(Instant::now);
         loop {
