@@ -47,6 +47,39 @@ fn single_slow_runs_hide_no_change() {
     }
 }
 
+/// How many of series whose level changes by `longer` at each of these runs and back at the next one name all of them,
+/// two runs off at most, in 100.
+fn all_named(length: usize, changes: &[usize], longer: f64) -> usize {
+    let series = if std::env::var_os("PELLUCID_TEST_LONG").is_some() { 100 } else { 10 };
+    let mut random = fastrand::Rng::with_seed(7);
+    let mut value = |at: usize| {
+        let spike = if random.f64() < 0.05 { 1.3_f64.ln() } else { 0.0 };
+        let is_odd = changes.iter().filter(|change| **change <= at).count() % 2 == 1;
+        spike + if is_odd { longer.ln() } else { 0.0 } + 0.01 * noise(&mut random)
+    };
+    let mut named = 0;
+    for _ in 0..series {
+        let values: Vec<f64> = (0..length).map(&mut value).collect();
+        let found = change_points(&values, 0.02, 3);
+        named += usize::from(changes.iter().all(|at| found.iter().any(|point| point.at.abs_diff(*at) <= 2)));
+    }
+    named * 100 / series
+}
+
+#[test]
+fn what_was_taken_back_is_found() {
+    for (length, changes, longer) in [
+        (30, &[10, 20][..], 1.2),
+        (50, &[20, 30], 1.05),
+        (45, &[20, 30], 2.0),
+        (45, &[15, 25], 1.0 / 1.2),
+        (40, &[10, 20, 30], 1.2),
+    ] {
+        let named = all_named(length, changes, longer);
+        assert!(named >= 90, "{named} % of changes at {changes:?} of {length} runs");
+    }
+}
+
 #[test]
 fn series_without_changes_have_none() {
     // 1,000 in the long form: at most 15 with a finding.
