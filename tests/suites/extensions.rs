@@ -219,6 +219,17 @@ fn threads_that_move_collectives_on_are_there_where_they_have_a_core() {
     }
 }
 
+#[test]
+fn an_error_of_one_member_of_a_collect_is_its_own() {
+    if run::is_over_network() {
+        return;
+    }
+    let binary = Build::program("extensions/collect_error.c").build();
+    for pes in [2, 3] {
+        Job::oshrun(pes).limit(30).arg(&binary).run().expect_code(0);
+    }
+}
+
 /// What waits for room is the parent's to send.
 #[test]
 fn a_forked_child_waits_beside_a_collective_of_its_parent() {

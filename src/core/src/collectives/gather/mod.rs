@@ -10,7 +10,7 @@ use super::table::FCOLLECT;
 use crate::base::Fault;
 use crate::team::algorithm::Shape;
 use crate::team::check::{Arg, check_matching, check_overlap, common_arguments, memory_of, place, place_of_source};
-use crate::team::contribution::{HostCall, INLINE, Kind, signature};
+use crate::team::contribution::{Bytes, HostCall, INLINE, Kind, signature};
 use crate::team::{Handle, World};
 use crate::transport::shm::copy::copy;
 
@@ -72,32 +72,47 @@ pub fn collect(w: &World, team: Handle, dest: *mut u8, source: *const u8, bytes:
         unsafe { copy(words.as_mut_ptr().add(1).cast(), source, bytes) };
     }
     call.contribute(&words);
-    let mut offset = 0usize;
+    let (mut offset, mut result) = (0usize, Ok(()));
     for pe in 0..team.size {
         let theirs = HostCall::words(call.contribution(pe)?);
         let count = theirs.0[0] as usize;
-        if count == 0 {
+        if count == 0 || result.is_err() {
             continue;
         }
         let to = dest.wrapping_add(offset);
-        w.map.local("dest", to, count)?;
-        check_overlap(&w.map, to, count, source, bytes, false)?;
-        // SAFETY: the part of dest was checked; the member's source is mapped.
-        unsafe {
-            if count <= SMALL {
-                copy(to, theirs.0.as_ptr().add(1).cast(), count);
-            } else {
-                copy(to, memory_of(&w.map, "source", theirs.0[1], count, team.world(pe))?, count);
-            }
-        }
-        offset += count;
+        result = collect_from(&call, to, &theirs, pe, (source, bytes));
+        offset = offset.saturating_add(count);
     }
+    // What is wrong here alone is no reason for the others to wait: they have what they need.
     call.all_synchronized();
     call.done();
+    result?;
     if bytes > SMALL {
         call.wait_for_others()?;
     }
     Ok(0)
+}
+
+/// Copies what a member gives to its place in dest, which is not to overlap this PE's source.
+fn collect_from(
+    call: &HostCall<'_>,
+    to: *mut u8,
+    theirs: &Bytes,
+    pe: i32,
+    (source, bytes): (*const u8, usize),
+) -> Result<(), Fault> {
+    let (map, count) = (&call.w.map, theirs.0[0] as usize);
+    map.local("dest", to, count)?;
+    check_overlap(map, to, count, source, bytes, false)?;
+    // SAFETY: the part of dest was checked; the member's source is mapped.
+    unsafe {
+        if count <= SMALL {
+            copy(to, theirs.0.as_ptr().add(1).cast(), count);
+        } else {
+            copy(to, memory_of(map, "source", theirs.0[1], count, call.team.world(pe))?, count);
+        }
+    }
+    Ok(())
 }
 
 /// All members, this one first: so that not all read from the same one at a time.
