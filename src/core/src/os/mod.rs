@@ -43,6 +43,7 @@ pub mod socket;
 pub mod stack;
 pub mod stall;
 pub mod standard;
+pub mod streams;
 pub mod tcp;
 pub mod thread;
 pub mod wait;

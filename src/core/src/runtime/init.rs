@@ -16,7 +16,7 @@ use crate::collectives::table;
 use crate::memory::heap::Heap;
 use crate::memory::segments::{self, INTERNAL};
 use crate::memory::{Map, allocator};
-use crate::os::{process, standard, wait};
+use crate::os::{process, standard, streams, wait};
 use crate::team::algorithm::{self, Forced};
 use crate::team::contribution::Kind;
 use crate::team::pe_list::PeList;
@@ -175,7 +175,7 @@ fn start(result: &mut Start, profiles: Profiles) -> Result<&'static Process, Fau
     let transports = registry::wanted()?;
     let launch = bootstrap::find(profiles.make, |wireup| _ = WIREUP.set(wireup))?;
     if launch.launched {
-        process::line_buffered_stdout();
+        streams::line_buffered_stdout();
     }
     if launch.pe == 0 {
         report::at_start(&launch.how);
