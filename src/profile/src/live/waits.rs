@@ -130,8 +130,8 @@ fn missing(pes: &[PeNow], collectives: &BTreeMap<Meeting, Vec<usize>>) -> BTreeM
 fn different(pes: &[PeNow], collectives: &BTreeMap<Meeting, Vec<usize>>) -> Vec<(String, Vec<u32>)> {
     let mut names: BTreeMap<String, Vec<u32>> = BTreeMap::new();
     for one @ (&(name, team), members) in collectives {
-        let on_another = collectives.iter().any(|other| other.0.0 == name && are_apart(pes, one, other));
-        if on_another || collectives.iter().any(|other| other.0.0 != name && can_meet(pes, team, other.0.1)) {
+        let on_another = collectives.iter().any(|other| other.0.0 == name && differ(pes, one, other));
+        if on_another || collectives.iter().any(|other| other.0.0 != name && have_a_pe(pes, team, other.0.1)) {
             let team = team.filter(|_| on_another).map(|team| format!(" of {}", team_name(team, pes.len() as u32)));
             let shown = format!("{name}{}", team.unwrap_or_default());
             names.entry(shown).or_default().extend(members.iter().map(|&index| pes[index].pe));
@@ -142,7 +142,7 @@ fn different(pes: &[PeNow], collectives: &BTreeMap<Meeting, Vec<usize>>) -> Vec<
 
 /// Whether different collectives on these teams may be a mistake: on teams that have no PE in common they are as they
 /// should be.
-fn can_meet(pes: &[PeNow], a: Option<TeamKey>, b: Option<TeamKey>) -> bool {
+fn have_a_pe(pes: &[PeNow], a: Option<TeamKey>, b: Option<TeamKey>) -> bool {
     match (a, b) {
         (Some(a), Some(b)) => pes.iter().any(|pe| is_member(a, pe.pe) && is_member(b, pe.pe)),
         _ => true,
@@ -150,7 +150,7 @@ fn can_meet(pes: &[PeNow], a: Option<TeamKey>, b: Option<TeamKey>) -> bool {
 }
 
 /// Whether of a routine's calls on two teams each lacks a PE that is in the other one: threads may be in both.
-fn are_apart(pes: &[PeNow], a: (&Meeting, &Vec<usize>), b: (&Meeting, &Vec<usize>)) -> bool {
+fn differ(pes: &[PeNow], a: (&Meeting, &Vec<usize>), b: (&Meeting, &Vec<usize>)) -> bool {
     let lacks = |here: &[usize], team: Option<TeamKey>, there: &[usize]| {
         let is_of = |index: &&usize| team.is_some_and(|team| is_member(team, pes[**index].pe));
         there.iter().filter(is_of).any(|index| !here.contains(index))
