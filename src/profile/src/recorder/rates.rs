@@ -54,7 +54,6 @@ fn begin_look(slot: &Slot, op: u16, bytes: usize) {
 
 /// What a look knows of the call that has opened it, which is not 0: calls within that one, as of a signal handler, do
 /// not end it.
-#[inline(always)]
 fn opener(op: u16, bytes: usize) -> u32 {
     1 << 31 | u32::from(op) << 16 ^ (bytes ^ bytes >> 16 ^ bytes >> 32) as u32 & 0xffff
 }
@@ -76,20 +75,16 @@ pub(super) fn note(slot: &Slot, op: u16, (peer, bytes): (i32, usize), calls: u64
     let row = row(slot, key(op, size_class(bytes), slot.head.distance(peer)));
     bump(&row.calls, calls);
     bump(&row.ns, ns);
-    let by = slot.tables.look.opened_by.load(Relaxed);
-    if by != 0 && by == opener(op, bytes) {
-        end_look(slot, row, bytes);
+    if slot.tables.look.opened_by.load(Relaxed) != 0 {
+        end_look(slot, row, (op, bytes));
     }
 }
 
 /// Ends the closer look at a call that is no sample. False: it was not looked at.
 #[inline(always)]
 pub(super) fn close_look(slot: &Slot, op: u16, (peer, bytes): (i32, usize)) -> bool {
-    let is_looked_at = slot.tables.look.opened_by.load(Relaxed) == opener(op, bytes);
-    if is_looked_at {
-        end_look(slot, row(slot, key(op, size_class(bytes), slot.head.distance(peer))), bytes);
-    }
-    is_looked_at
+    let is_open = slot.tables.look.opened_by.load(Relaxed) != 0;
+    is_open && end_look(slot, row(slot, key(op, size_class(bytes), slot.head.distance(peer))), (op, bytes))
 }
 
 #[inline(always)]
@@ -114,11 +109,15 @@ fn find(rates: &[RateRow; RATES + 1], key: u64) -> &RateRow {
     &rates[RATES]
 }
 
-/// The call that was looked at has ended. It stands for as many as moved all bytes since the last look.
+/// A call has ended during a look. Where it is the one that was looked at, which this gives, it stands for as many as
+/// moved all bytes since the last look.
 #[cold]
 #[inline(never)]
-fn end_look(slot: &Slot, row: &RateRow, bytes: usize) {
+fn end_look(slot: &Slot, row: &RateRow, (op, bytes): (u16, usize)) -> bool {
     let look = &slot.tables.look;
+    if look.opened_by.load(Relaxed) != opener(op, bytes) {
+        return false;
+    }
     look.opened_by.store(0, Relaxed);
     let [faults, preempted] = system::thread_usage();
     let calls = (look.moved.load(Relaxed) / bytes.max(1) as u64).max(1);
@@ -127,6 +126,7 @@ fn end_look(slot: &Slot, row: &RateRow, bytes: usize) {
     bump(&row.faults, calls.saturating_mul(faults.saturating_sub(look.faults.load(Relaxed))));
     bump(&row.busy, if others_move(slot) { calls } else { 0 });
     bump(&row.preempted, if preempted > look.preempted.load(Relaxed) { calls } else { 0 });
+    true
 }
 
 /// PEs that are looked at: each that is read is mapped by a page, and hosts may have thousands.
