@@ -202,6 +202,7 @@ fn start(result: &mut Start, profiles: Profiles) -> Result<&'static Process, Fau
     // Who is reached through memory.
     let near = if wireup.is_some() && transports.is_network_only() { pe..pe + 1 } else { job.pes() };
     let mut map = segments.map(pe, near.clone(), job.npes(), check);
+    map.heap = Some(&process.heap);
     map.losses = losses::of(job, segments.peers);
     let mut hosts = vec![0];
     if let Some(wireup) = wireup {

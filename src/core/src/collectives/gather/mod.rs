@@ -9,7 +9,9 @@ pub use flat::flat;
 use super::table::FCOLLECT;
 use crate::base::Fault;
 use crate::team::algorithm::Shape;
-use crate::team::check::{Arg, check_matching, check_overlap, common_arguments, memory_of, place, place_of_source};
+use crate::team::check::{
+    Arg, check_collected, check_matching, check_overlap, common_arguments, memory_of, place, place_of_source,
+};
 use crate::team::contribution::{Bytes, HostCall, INLINE, Kind, signature};
 use crate::team::{Handle, World};
 use crate::transport::shm::copy::copy;
@@ -72,7 +74,8 @@ pub fn collect(w: &World, team: Handle, dest: *mut u8, source: *const u8, bytes:
         unsafe { copy(words.as_mut_ptr().add(1).cast(), source, bytes) };
     }
     call.contribute(&words);
-    let (mut offset, mut result) = (0usize, Ok(()));
+    let mut result = if w.map.check { check_together(&call, dest, source, bytes) } else { Ok(()) };
+    let mut offset = 0usize;
     for pe in 0..team.size {
         let theirs = HostCall::words(call.contribution(pe)?);
         let count = theirs.0[0] as usize;
@@ -80,7 +83,7 @@ pub fn collect(w: &World, team: Handle, dest: *mut u8, source: *const u8, bytes:
             continue;
         }
         let to = dest.wrapping_add(offset);
-        result = collect_from(&call, to, &theirs, pe, (source, bytes));
+        result = collect_from(&call, to, &theirs, pe);
         offset = offset.saturating_add(count);
     }
     // What is wrong here alone is no reason for the others to wait: they have what they need.
@@ -93,17 +96,18 @@ pub fn collect(w: &World, team: Handle, dest: *mut u8, source: *const u8, bytes:
     Ok(0)
 }
 
-/// Copies what a member gives to its place in dest, which is not to overlap this PE's source.
-fn collect_from(
-    call: &HostCall<'_>,
-    to: *mut u8,
-    theirs: &Bytes,
-    pe: i32,
-    (source, bytes): (*const u8, usize),
-) -> Result<(), Fault> {
+/// With `--check`: what all members give together.
+fn check_together(call: &HostCall<'_>, dest: *mut u8, source: *const u8, bytes: usize) -> Result<(), Fault> {
+    let sizes = (0..call.team.size).map(|pe| Ok(HostCall::words(call.contribution(pe)?).0[0] as usize));
+    let total = sizes.sum::<Result<usize, Fault>>()?;
+    check_collected(&call.w.map, dest, total)?;
+    check_overlap(&call.w.map, dest, total, source, bytes, false)
+}
+
+/// Copies what a member gives to its place in dest.
+fn collect_from(call: &HostCall<'_>, to: *mut u8, theirs: &Bytes, pe: i32) -> Result<(), Fault> {
     let (map, count) = (&call.w.map, theirs.0[0] as usize);
     map.local("dest", to, count)?;
-    check_overlap(map, to, count, source, bytes, false)?;
     // SAFETY: the part of dest was checked; the member's source is mapped.
     unsafe {
         if count <= SMALL {

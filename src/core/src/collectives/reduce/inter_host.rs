@@ -63,7 +63,7 @@ fn side_by_side(
     let (local, me) = (&hierarchy.local, hierarchy.local.me as usize);
     if me < lanes {
         let mine = slice(me);
-        let net = call.lane()?;
+        let net = call.same_place()?;
         net.run(inter_host(&net, w, &all.part(mine.start, mine.len()), kernel))?;
     }
     sync(w, local)?;

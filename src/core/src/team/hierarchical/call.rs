@@ -85,9 +85,9 @@ impl<'w> InterHostCall<'w> {
         })
     }
 
-    fn heads(&self, lane: u32, instead: Option<(usize, u32)>) -> Result<Peers<'w>, Fault> {
+    fn heads(&self, place: u32, instead: Option<(usize, u32)>) -> Result<Peers<'w>, Fault> {
         let (pes, layout) = (self.team.pes(), &self.hierarchy.layout);
-        self.peers(Ranks::Heads { pes, heads: &layout.heads, lane, instead }, layout.host)
+        self.peers(Ranks::Heads { pes, heads: &layout.heads, place, instead }, layout.host)
     }
 
     /// The first members of all hosts.
@@ -101,7 +101,7 @@ impl<'w> InterHostCall<'w> {
     }
 
     /// The members of all hosts that have this one's place there, of those that every host has.
-    pub fn lane(&self) -> Result<Peers<'w>, Fault> {
+    pub fn same_place(&self) -> Result<Peers<'w>, Fault> {
         self.heads(self.hierarchy.local.me as u32, None)
     }
 

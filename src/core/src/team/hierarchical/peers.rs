@@ -28,8 +28,8 @@ pub enum Ranks<'a> {
         pes: PeList,
         /// First ranks of the hosts.
         heads: &'a [u32],
-        /// Which of a host's members it is.
-        lane: u32,
+        /// Its place among the members of its host.
+        place: u32,
         /// A host that another member, given by its rank, stands for.
         instead: Option<(usize, u32)>,
     },
@@ -54,10 +54,10 @@ impl Ranks<'_> {
     pub(in crate::team) fn world(&self, member: usize) -> i32 {
         match self {
             Self::All(pes) => pes.world(member),
-            Self::Heads { pes, heads, lane, instead } => {
+            Self::Heads { pes, heads, place, instead } => {
                 let rank = match instead {
                     Some((host, rank)) if *host == member => *rank,
-                    _ => heads[member] + lane,
+                    _ => heads[member] + place,
                 };
                 pes.world(rank as usize)
             }

@@ -5,12 +5,12 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::ptr;
 
-/// Lanes beyond which a channel forgets those with nothing outstanding.
-const LANES: usize = 4096;
+/// Peers beyond which a channel forgets those to which nothing is outstanding.
+const PEERS: usize = 4096;
 
 /// What one channel has outstanding to one PE.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Lane {
+pub(super) struct Outstanding {
     /// Writes, and atomics of the provider's, that are not complete.
     pub writes: u32,
     /// Reads that are not complete.
@@ -31,7 +31,7 @@ pub(super) struct Lane {
     open_at: u32,
 }
 
-impl Default for Lane {
+impl Default for Outstanding {
     fn default() -> Self {
         Self {
             writes: 0,
@@ -47,7 +47,7 @@ impl Default for Lane {
     }
 }
 
-impl Lane {
+impl Outstanding {
     fn idle(&self) -> bool {
         self.quiet() && !self.dirty
     }
@@ -125,7 +125,7 @@ fn is_older(epoch: u32, than: u32) -> bool {
     than.wrapping_sub(epoch).cast_signed() > 0
 }
 
-/// Operations of a lane or a channel.
+/// Operations to a peer, or of a channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum What {
     /// Writes, and atomics of the provider's.
@@ -190,7 +190,7 @@ pub(super) struct Channel {
     time: u64,
     /// Waits that are not over.
     waits: Vec<Wait>,
-    lanes: HashMap<u32, Lane, BuildHasherDefault<PeHasher>>,
+    peers: HashMap<u32, Outstanding, BuildHasherDefault<PeHasher>>,
     /// Peers with a request that is being filled.
     open: Vec<u32>,
     /// Peers that were written to since the last quiet, where completions do not say that data have arrived.
@@ -200,33 +200,33 @@ pub(super) struct Channel {
 }
 
 impl Channel {
-    /// The lane to a PE.
-    pub fn lane(&mut self, pe: u32) -> &mut Lane {
-        if self.lanes.len() >= LANES && !self.lanes.contains_key(&pe) {
-            self.lanes.retain(|_, lane| !lane.idle());
+    /// What is outstanding to a PE.
+    pub fn to(&mut self, pe: u32) -> &mut Outstanding {
+        if self.peers.len() >= PEERS && !self.peers.contains_key(&pe) {
+            self.peers.retain(|_, peer| !peer.idle());
         }
-        self.lanes.entry(pe).or_default()
+        self.peers.entry(pe).or_default()
     }
 
     /// A write to a PE is begun. Gives its stamp.
     pub fn add_write(&mut self, pe: u32) -> u64 {
         self.outstanding += 1;
         let epoch = self.epoch;
-        self.lane(pe).add_write(epoch);
+        self.to(pe).add_write(epoch);
         self.time
     }
 
     /// A write to a PE is posted whose completion will not say that the data have arrived. Not before: what is sent
     /// for those that are posted is no word about it.
     pub fn soil(&mut self, pe: u32) {
-        if !std::mem::replace(&mut self.lane(pe).dirty, true) {
+        if !std::mem::replace(&mut self.to(pe).dirty, true) {
             self.dirty.push(pe);
         }
     }
 
     /// The data of writes to a PE will be known to have arrived.
     pub fn clean(&mut self, pe: u32) {
-        self.lane(pe).dirty = false;
+        self.to(pe).dirty = false;
         // Whoever cleans many begins at the end.
         if let Some(at) = self.dirty.iter().rposition(|dirty| *dirty == pe) {
             self.dirty.swap_remove(at);
@@ -236,7 +236,7 @@ impl Channel {
     /// A read is posted. Gives its stamp.
     pub fn add_fetch(&mut self, pe: u32) -> u64 {
         self.outstanding += 1;
-        self.lane(pe).fetches += 1;
+        self.to(pe).fetches += 1;
         self.time
     }
 
@@ -244,16 +244,16 @@ impl Channel {
     pub fn begin(&mut self, pe: u32, request: *mut Op) -> u64 {
         self.outstanding += 1;
         let (epoch, at) = (self.epoch, self.open.len() as u32);
-        let lane = self.lane(pe);
-        lane.add_request(epoch);
-        lane.open = request;
-        lane.open_at = at;
+        let peer = self.to(pe);
+        peer.add_request(epoch);
+        peer.open = request;
+        peer.open_at = at;
         self.open.push(pe);
         self.time
     }
 
-    /// An operation with a stamp is over. Gives its lane.
-    pub fn done(&mut self, pe: u32, what: What, begun: u64) -> &mut Lane {
+    /// An operation with a stamp is over. Gives what else is outstanding to its peer.
+    pub fn done(&mut self, pe: u32, what: What, begun: u64) -> &mut Outstanding {
         self.outstanding -= 1;
         let mut i = 0;
         while let Some(wait) = self.waits.get_mut(i) {
@@ -264,25 +264,25 @@ impl Channel {
             }
             let Wait { pe: of, what, epoch, .. } = self.waits.swap_remove(i);
             if let Some(pe) = of {
-                self.lane(pe).caught_up(what, epoch);
+                self.to(pe).caught_up(what, epoch);
             }
         }
-        let lane = self.lane(pe);
+        let peer = self.to(pe);
         match what {
-            What::Writes => lane.writes -= 1,
-            What::Fetches => lane.fetches -= 1,
-            What::Requests | What::All => lane.requests -= 1,
+            What::Writes => peer.writes -= 1,
+            What::Fetches => peer.fetches -= 1,
+            What::Requests | What::All => peer.requests -= 1,
         }
-        lane
+        peer
     }
 
     /// Begins a wait for what is outstanding now, to a PE or to all; `None`: nothing is. What is begun from here on is
     /// not waited for.
     pub fn wait_for(&mut self, pe: Option<u32>, what: What) -> Option<u64> {
         let left = match pe {
-            Some(pe) => self.lanes.get(&pe).map_or(0, |lane| lane.count(what)),
+            Some(pe) => self.peers.get(&pe).map_or(0, |peer| peer.count(what)),
             None if what == What::All => self.outstanding,
-            None => self.lanes.values().map(|lane| lane.count(what)).sum(),
+            None => self.peers.values().map(|peer| peer.count(what)).sum(),
         };
         if left == 0 {
             return None;
@@ -309,13 +309,13 @@ impl Channel {
 
     /// The request to a PE that is being filled, null where none is, is to be sent.
     pub fn end(&mut self, pe: u32) -> *mut Op {
-        let lane = self.lane(pe);
-        let request = std::mem::replace(&mut lane.open, ptr::null_mut());
+        let peer = self.to(pe);
+        let request = std::mem::replace(&mut peer.open, ptr::null_mut());
         if !request.is_null() {
-            let at = lane.open_at;
+            let at = peer.open_at;
             self.open.swap_remove(at as usize);
             if let Some(moved) = self.open.get(at as usize).copied() {
-                self.lane(moved).open_at = at;
+                self.to(moved).open_at = at;
             }
         }
         request
@@ -328,21 +328,21 @@ impl Channel {
 
     /// Whether writes to a PE have to be followed by a request.
     pub fn is_dirty(&mut self, pe: u32) -> bool {
-        self.lanes.get(&pe).is_some_and(|lane| lane.dirty)
+        self.peers.get(&pe).is_some_and(|peer| peer.dirty)
     }
 
     /// PEs to which something is outstanding.
     pub fn waits_for(&self) -> impl Iterator<Item = u32> {
-        self.lanes.iter().filter(|(_, lane)| !lane.quiet()).map(|(pe, _)| *pe)
+        self.peers.iter().filter(|(_, peer)| !peer.quiet()).map(|(pe, _)| *pe)
     }
 
     /// A PE is lost: no request to it is being filled any more, and no writes need be followed by one.
     pub fn lose(&mut self, pe: u32) {
         self.dirty.retain(|dirty| *dirty != pe);
-        if let Some(lane) = self.lanes.get_mut(&pe) {
-            lane.dirty = false;
+        if let Some(peer) = self.peers.get_mut(&pe) {
+            peer.dirty = false;
         }
-        if self.lanes.contains_key(&pe) {
+        if self.peers.contains_key(&pe) {
             self.end(pe);
         }
     }
@@ -364,14 +364,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lanes_of_a_million_peers_are_forgotten_when_idle() {
+    fn peers_are_forgotten_when_nothing_is_outstanding() {
         let mut channel = Channel::default();
-        channel.lane(7).writes = 1;
+        channel.to(7).writes = 1;
         for pe in 0..1_000_000 {
-            channel.lane(pe);
+            channel.to(pe);
         }
-        assert!(channel.lanes.len() <= LANES);
-        assert_eq!(channel.lane(7).writes, 1);
+        assert!(channel.peers.len() <= PEERS);
+        assert_eq!(channel.to(7).writes, 1);
         assert_eq!(channel.waits_for().collect::<Vec<_>>(), [7]);
     }
 
@@ -398,14 +398,14 @@ mod tests {
 
     #[test]
     fn only_what_is_older_than_the_fence_is_fenced() {
-        let mut lane = Lane::default();
-        lane.add_request(3);
-        assert!(!lane.requests_fenced(3) && lane.requests_fenced(4) && !lane.writes_fenced(4));
-        lane.add_write(4);
-        lane.add_write(5);
-        assert!(!lane.writes_fenced(4) && lane.writes_fenced(5));
-        lane.writes = 0;
-        assert!(!lane.writes_fenced(6));
+        let mut peer = Outstanding::default();
+        peer.add_request(3);
+        assert!(!peer.requests_fenced(3) && peer.requests_fenced(4) && !peer.writes_fenced(4));
+        peer.add_write(4);
+        peer.add_write(5);
+        assert!(!peer.writes_fenced(4) && peer.writes_fenced(5));
+        peer.writes = 0;
+        assert!(!peer.writes_fenced(6));
     }
 
     #[test]
@@ -446,13 +446,13 @@ mod tests {
     fn a_signal_is_as_old_as_the_write_that_it_follows() {
         let mut channel = Channel::default();
         let write = channel.add_write(1);
-        channel.lane(1).signals += 1;
+        channel.to(1).signals += 1;
         channel.epoch += 1;
-        assert!(channel.lane(1).signals_fenced(1) && !channel.lane(1).signals_fenced(0));
+        assert!(channel.to(1).signals_fenced(1) && !channel.to(1).signals_fenced(0));
         channel.begin(1, ptr::null_mut());
-        channel.lane(1).signal_follows(0);
+        channel.to(1).signal_follows(0);
         channel.done(1, What::Writes, write);
-        assert!(channel.lane(1).requests_fenced(1) && !channel.lane(1).signals_fenced(1));
+        assert!(channel.to(1).requests_fenced(1) && !channel.to(1).signals_fenced(1));
     }
 
     #[test]
@@ -462,9 +462,9 @@ mod tests {
         channel.epoch += 1;
         let wait = channel.wait_for(Some(1), What::Requests).unwrap();
         channel.begin(1, ptr::null_mut());
-        assert!(channel.lane(1).requests_fenced(1));
+        assert!(channel.to(1).requests_fenced(1));
         channel.done(1, What::Requests, first);
-        assert!(channel.is_over(wait) && !channel.lane(1).requests_fenced(1) && channel.lane(1).requests_fenced(2));
+        assert!(channel.is_over(wait) && !channel.to(1).requests_fenced(1) && channel.to(1).requests_fenced(2));
         assert!(is_older(u32::MAX, 0) && !is_older(0, u32::MAX) && !is_older(3, 3));
     }
 }

@@ -216,8 +216,8 @@ impl EndpointState {
             if record.parts > 0 {
                 return;
             }
-            let lane = self.channel(channel).done(pe, What::Requests, record.begun);
-            if lane.requests == 1 && !lane.open.is_null() {
+            let peer = self.channel(channel).done(pe, What::Requests, record.begun);
+            if peer.requests == 1 && !peer.open.is_null() {
                 // Nothing is under way to that PE any more: what has been collected meanwhile goes.
                 self.flush(channel, pe);
             }

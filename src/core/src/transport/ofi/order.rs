@@ -40,8 +40,8 @@ impl Endpoint {
         bytes: usize,
     ) -> Result<(Guard<'a>, bool), Fault> {
         let epoch = state.channel(channel).epoch;
-        let signals_fenced = state.channel(channel).lane(pe).signals_fenced(epoch);
-        if signals_fenced || state.channel(channel).lane(pe).requests_fenced(epoch) {
+        let signals_fenced = state.channel(channel).to(pe).signals_fenced(epoch);
+        if signals_fenced || state.channel(channel).to(pe).requests_fenced(epoch) {
             if bytes <= IN_MESSAGE {
                 return Ok((self.before_request(state, channel, pe)?, true));
             }
@@ -52,7 +52,7 @@ impl Endpoint {
             state.flush(channel, pe);
             state = self.await_begun(state, channel, Some(pe), What::Requests)?;
         }
-        if state.channel(channel).lane(pe).writes_fenced(epoch) && !state.domain.write_after_write {
+        if state.channel(channel).to(pe).writes_fenced(epoch) && !state.domain.write_after_write {
             state = self.await_writes(state, channel, pe)?;
         }
         Ok((state, false))
@@ -61,7 +61,7 @@ impl Endpoint {
     /// Waits until a request may be added to those to a PE.
     pub fn before_request<'a>(&'a self, mut state: Guard<'a>, channel: u32, pe: u32) -> Result<Guard<'a>, Fault> {
         let epoch = state.channel(channel).epoch;
-        if state.channel(channel).lane(pe).writes_fenced(epoch) && !state.domain.send_after_write {
+        if state.channel(channel).to(pe).writes_fenced(epoch) && !state.domain.send_after_write {
             // A completion without delivery is enough: the request itself is what is sent behind the writes.
             state = self.await_begun(state, channel, Some(pe), What::Writes)?;
         }

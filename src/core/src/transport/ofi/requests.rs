@@ -20,7 +20,7 @@ use crate::transport::{Atomic, Blocks, Completion, RemoteAddress};
 impl EndpointState {
     /// A request to a PE that has room for entries of `room` bytes, and whose reply has room for `results` bytes.
     fn open_request(&mut self, channel: u32, pe: u32, room: usize, results: usize) -> Result<*mut Op, Fault> {
-        let open = self.channel(channel).lane(pe).open;
+        let open = self.channel(channel).to(pe).open;
         if !open.is_null() {
             // SAFETY: a request that is being filled is this endpoint's.
             let (bytes, result_bytes) = unsafe { ((*open).bytes, (*open).result_bytes) };
@@ -178,7 +178,7 @@ impl EndpointState {
             return Ok(());
         }
         // The request may overtake what another thread has begun to write: the PE stays on the list for that.
-        if behind || channel_state.lane(pe).writes == 0 {
+        if behind || channel_state.to(pe).writes == 0 {
             channel_state.clean(pe);
         }
         self.add_nothing(channel, pe)
@@ -194,7 +194,7 @@ impl EndpointState {
                 record.count_for(then.when);
                 let (pe, joined) = (record.pe, record.begun);
                 let channel_state = self.channel(channel);
-                channel_state.lane(pe).signal_follows(then.epoch);
+                channel_state.to(pe).signal_follows(then.epoch);
                 record.begun = channel_state.follow(pe, joined, begun);
                 self.flush(channel, then.signal.pe as u32);
             }
@@ -231,7 +231,7 @@ impl EndpointState {
 
     /// Sends the request to a PE that is being filled where nothing else is under way to it.
     pub fn flush_if_idle(&mut self, channel: u32, pe: u32) {
-        if self.channel(channel).lane(pe).requests == 1 {
+        if self.channel(channel).to(pe).requests == 1 {
             self.flush(channel, pe);
         }
     }

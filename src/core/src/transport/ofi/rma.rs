@@ -136,7 +136,7 @@ impl Endpoint {
         let (waited, delivery) = (record.waited, state.domain.delivery);
         record.begun = state.channel(channel).add_write(pe);
         if then.is_some() {
-            state.channel(channel).lane(pe).signals += 1;
+            state.channel(channel).to(pe).signals += 1;
         }
         let flags = write_flags(delivery, inject);
         let transfer = Transfer { there: to, here: from.cast_mut(), bytes, descriptor, flags };
@@ -260,8 +260,8 @@ impl Endpoint {
         when: Completion,
     ) -> Result<(), Fault> {
         let pe = from.pe as u32;
-        if state.channel(channel).lane(pe).requests >= ASKED {
-            (state, ()) = self.wait(state, |e| Ok((e.channel(channel).lane(pe).requests < ASKED).then_some(())))?;
+        if state.channel(channel).to(pe).requests >= ASKED {
+            (state, ()) = self.wait(state, |e| Ok((e.channel(channel).to(pe).requests < ASKED).then_some(())))?;
             if state.is_lost(pe) {
                 return Err(state.lost_fault(pe));
             }

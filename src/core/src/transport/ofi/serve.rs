@@ -309,7 +309,7 @@ impl EndpointState {
             let op = self.ops.request(id)?;
             // SAFETY: a request, of this endpoint.
             let (channel, pe) = unsafe { ((*op).channel, (*op).pe) };
-            if pe != from || self.channel(channel).lane(pe).open == op {
+            if pe != from || self.channel(channel).to(pe).open == op {
                 return None;
             }
             // SAFETY: a request in flight, of this endpoint; the caller of each operation in it vouched for the memory
