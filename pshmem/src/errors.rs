@@ -7,10 +7,12 @@
 
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::ptr;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use pellucid_core::base::observer::FaultObserver;
 use pellucid_core::base::{Cause, Fault};
+use pellucid_core::os::signal::Blocked;
+use pellucid_core::os::thread::AtEnd;
 use pellucid_core::os::{signal_stack, stack};
 use pellucid_core::runtime;
 use pellucid_core::team::{self, World};
@@ -63,8 +65,10 @@ struct Set {
 
 static HANDLERS: Mutex<Vec<Set>> = Mutex::new(Vec::new());
 
-fn handlers() -> MutexGuard<'static, Vec<Set>> {
-    HANDLERS.lock().unwrap_or_else(PoisonError::into_inner)
+/// Does something with the handlers. Signals wait meanwhile: a handler of theirs may come to an error.
+fn with_handlers<T>(what: impl FnOnce(&mut Vec<Set>) -> T) -> T {
+    let _blocked = Blocked::begin();
+    what(&mut HANDLERS.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 /// Sets what becomes of errors in calls on a team, or in all that have no handler of a team.
@@ -81,18 +85,21 @@ pub fn set_handler(w: &World, team: Team, handler: ErrorHandler, data: *mut c_vo
         let expected = "a function, or SHMEMX_ERRORS_FATAL, _RETURN or _LOG";
         return Err(Fault::from(Cause::BadValue { arg: "handler", value: handler.0 as i64, expected }));
     }
-    let mut handlers = handlers();
-    handlers.retain(|set| set.team != team);
-    handlers.push(Set { team, handler, data: data.expose_provenance() });
+    let set = Set { team, handler, data: data.expose_provenance() };
+    with_handlers(|handlers| {
+        handlers.retain(|set| set.team != team);
+        handlers.push(set);
+    });
     Ok(0)
 }
 
 /// What is to be done about an error in a call on a team.
 fn handler(team: Team) -> (ErrorHandler, *mut c_void) {
-    let handlers = handlers();
-    let of = |team: Team| handlers.iter().find(|set| set.team == team);
-    let set = of(team).or_else(|| of(Team::INVALID));
-    set.map_or((FATAL, ptr::null_mut()), |set| (set.handler, ptr::with_exposed_provenance_mut(set.data)))
+    with_handlers(|handlers| {
+        let of = |team: Team| handlers.iter().find(|set| set.team == team);
+        let set = of(team).or_else(|| of(Team::INVALID));
+        set.map_or((FATAL, ptr::null_mut()), |set| (set.handler, ptr::with_exposed_provenance_mut(set.data)))
+    })
 }
 
 /// `shmem_team_destroy`: ends a team, and what was set for it; another team may have its handle later.
@@ -102,14 +109,14 @@ fn handler(team: Team) -> (ErrorHandler, *mut c_void) {
 pub fn destroy_team(w: &World, team: Team) -> Result<(), Fault> {
     team::destroy(w, team)?;
     if team != Team::INVALID {
-        handlers().retain(|set| set.team != team);
+        with_handlers(|handlers| handlers.retain(|set| set.team != team));
     }
     Ok(())
 }
 
 /// The last finalize ends teams, and what was set for them.
 pub fn forget_teams() {
-    handlers().retain(|set| set.team == Team::INVALID || set.team.is_predefined());
+    with_handlers(|handlers| handlers.retain(|set| set.team == Team::INVALID || set.team.is_predefined()));
 }
 
 /// A call cannot be carried out: ends the job, or gives the code, as the handler says.
@@ -224,9 +231,13 @@ impl Last {
     }
 }
 
-/// Keeps an error as the last one of this thread, until the next one or until it is cleared.
+/// Threads that keep an error.
+static KEEPERS: AtEnd = AtEnd::new(|| replace_last(ptr::null_mut()));
+
+/// Keeps an error as the last one of this thread, until the next one, until it is cleared, or until the thread ends.
 fn keep(last: Last) {
     replace_last(Box::into_raw(Box::new(last)));
+    KEEPERS.ask();
 }
 
 /// Ends the error that this thread keeps, in place of which it keeps this one; null: none.

@@ -7,8 +7,9 @@
 use std::time::Instant;
 
 use pellucid_core::base::observer::{Before, Condition, WaitObserver};
+use pellucid_core::os::meanwhile::Meanwhile;
 use pellucid_core::os::stack;
-use pellucid_core::os::wait::{self, Meanwhile};
+use pellucid_core::os::wait;
 use pellucid_profile::{recorder, segment};
 
 use crate::caller;
@@ -20,10 +21,21 @@ use crate::thread;
 /// Has long waits noted.
 pub const OBSERVER: WaitObserver = WaitObserver { begin, condition, end: recorder::stall_over };
 
-/// Has waits stamped that are not over at once, and calls counted while they wait.
+/// Has waits stamped that are not over at once, calls counted while they wait, and what they show kept from calls in
+/// signal handlers.
 pub fn keep() {
-    let meanwhile =
-        Meanwhile { first: recorder::wait_counts, later: recorder::wait_begins, slow: recorder::wait_goes_on };
+    let meanwhile = Meanwhile {
+        first: recorder::wait_counts,
+        later: |kept| {
+            recorder::wait_begins();
+            recorder::wait_looks(kept);
+        },
+        slow: |kept| {
+            recorder::wait_looks(kept);
+            recorder::wait_goes_on();
+        },
+        over: recorder::wait_looks,
+    };
     recorder::stamps_come_after(wait::meanwhile(meanwhile));
 }
 

@@ -184,6 +184,33 @@ fn abort_from_odd_places() {
     off.expect_text(&[&line_of("with a reason")]);
 }
 
+/// It holds the lock of the stream for as long as it reads, and whoever flushes all streams waits for it.
+#[test]
+fn a_thread_that_reads_keeps_no_job_from_its_end() {
+    let binary = Build::program("endings/reading.c").options(["-pthread"]).build();
+    for stream in ["stdin", "pipe"] {
+        for (how, code, text) in [
+            ("fault", 1, "PE 0: shmem_long_p: pe = 999 is not a PE"),
+            ("abort", 7, "PE 0: shmemx_abort_because ends the job"),
+            ("global-exit", 7, "an exit handler ran"),
+        ] {
+            let outcome = Job::oshrun(2).arg(&binary).args([how, stream]).limit(20).run().expect_code(code);
+            outcome.expect_text(&["last words", text]);
+        }
+    }
+}
+
+#[test]
+fn what_was_written_to_files_is_kept_where_no_thread_reads() {
+    let binary = Build::program("endings/reading.c").options(["-pthread"]).build();
+    for (how, code) in [("fault", 1), ("abort", 7), ("global-exit", 7)] {
+        let file = tree::fresh("kept").join(how);
+        let outcome = Job::oshrun(2).arg(&binary).args([how, "none"]).arg(&file).limit(20).run().expect_code(code);
+        outcome.expect_text(&["last words"]);
+        assert_eq!(std::fs::read_to_string(&file).unwrap_or_default(), "kept", "{how}");
+    }
+}
+
 #[test]
 fn abort_keeps_the_profile() {
     let folder = tree::fresh("abort-profile");

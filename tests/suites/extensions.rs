@@ -219,6 +219,29 @@ fn threads_that_move_collectives_on_are_there_where_they_have_a_core() {
     }
 }
 
+#[test]
+fn what_threads_keep_of_errors_goes_with_them() {
+    let binary = Build::program("extensions/errors_of_threads.c").options(["-pthread"]).build();
+    Job::oshrun(1).limit(60).arg(&binary).run().expect_code(0);
+}
+
+#[test]
+fn signal_handlers_may_come_to_errors_while_handlers_of_errors_are_set() {
+    let binary = Build::program("extensions/errors_in_handlers.c").build();
+    Job::oshrun(1).limit(30).arg(&binary).run().expect_code(0);
+}
+
+#[test]
+fn an_error_of_one_member_of_a_collect_is_its_own() {
+    if run::is_over_network() {
+        return;
+    }
+    let binary = Build::program("extensions/collect_error.c").build();
+    for pes in [2, 3] {
+        Job::oshrun(pes).limit(30).arg(&binary).run().expect_code(0);
+    }
+}
+
 /// What waits for room is the parent's to send.
 #[test]
 fn a_forked_child_waits_beside_a_collective_of_its_parent() {

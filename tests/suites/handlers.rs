@@ -101,6 +101,26 @@ fn markers_and_levels_from_a_handler_never_hang() {
     assert!(outcome.elapsed < Duration::from_secs(limit - 10), "{}", outcome.describe());
 }
 
+/// What a thread is in, it is in after a call in a signal handler as before it: to whoever looks why the job hangs.
+#[test]
+fn a_wait_that_a_handler_has_interrupted_is_still_seen() {
+    let binary = Build::program("handlers/waits.c").build();
+    // A collective of its own says by itself that its team is in another one.
+    let ways = [("wait", "shmem_long_wait_until"), ("lock", "shmem_set_lock"), ("reduce", "shmem_long_sum_reduce")];
+    let calls: &[&str] = if is_over_network() { &["query", "level"] } else { &["put", "query", "level"] };
+    for (way, routine) in ways {
+        for call in calls {
+            let outcome = Job::oshrun(2).args(["--timeout", "2"]).arg(&binary).args([way, call]).limit(60).run();
+            let text = &outcome.stderr;
+            let shows = |pe: usize, routine: &str| {
+                let line = text.lines().find(|line| line.contains(&format!("PE {pe} of 2 (pid ")));
+                line.is_some_and(|line| line.contains(&format!("): in {routine}")))
+            };
+            assert!(shows(0, "shmem_barrier_all") && shows(1, routine), "{way} {call}: {}", outcome.describe());
+        }
+    }
+}
+
 #[test]
 fn over_the_network_a_handler_that_interrupts_a_call_is_refused() {
     if system::library("libfabric.so.1").is_none() {

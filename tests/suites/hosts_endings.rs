@@ -385,6 +385,38 @@ fn another_version_and_strangers_are_turned_away() {
     outcome.expect_text(&["host b (x) has oshrun 0.0.1, and this is oshrun ", "all hosts need the same version"]);
 }
 
+/// More of them than `oshrun` may have files open.
+#[test]
+fn strangers_who_stay_do_not_keep_a_job_from_starting() {
+    let folder = tree::fresh("hosts-silent");
+    let [agent, invitation, go] = ["agent.sh", "invitation", "go"].map(|name| folder.join(name));
+    // Host b comes when the strangers are there.
+    let text = format!(
+        "#!/bin/sh\nif [ \"$1\" = b ]; then\n  read -r line\n  echo \"$line\" >{0}.new\n  mv {0}.new {0}\n  while [ ! \
+         -e {1} ]; do sleep 0.05; done\n  shift\n  echo \"$line\" | \"$@\"\nelse\n  shift\n  exec \"$@\"\nfi\n",
+        invitation.display(),
+        go.display()
+    );
+    write_script(&agent, &text);
+    let start = "ulimit -n 100 && exec \"$@\"";
+    let job = Job::new(Path::new("sh")).args(["-c", start, "sh"]).arg(tree::tool("oshrun"));
+    let job = job.arg("--launch-agent").arg(&agent).args(["--hosts", "a,b", "echo", "started"]);
+    let running = job.limit(50).start();
+    assert!(system::wait_until(Duration::from_secs(10), || invitation.exists()));
+    let line = std::fs::read_to_string(&invitation).expect("an invitation");
+    let address = line.split_ascii_whitespace().nth(4).and_then(|all| all.split(',').next()).expect("an address");
+    let connect = |number: usize| {
+        let mut stream = TcpStream::connect(address).expect("oshrun listens");
+        // One in two begins to say something. It may be dropped before.
+        let _ = stream.write_all(&[0][number % 2..]);
+        stream
+    };
+    let _strangers: Vec<TcpStream> = (0..300).map(connect).collect();
+    std::fs::write(&go, "").expect("the sign");
+    let outcome = running.wait().expect_code(0);
+    assert_eq!(outcome.stdout.lines().filter(|line| *line == "started").count(), 2, "{}", outcome.describe());
+}
+
 #[test]
 fn a_host_whose_agent_does_not_answer_is_named_soon() {
     let agent = tree::scratch("hosts").join(format!("mute-{}.sh", std::process::id()));

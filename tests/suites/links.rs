@@ -203,6 +203,17 @@ fn a_forked_child_has_a_private_copy() {
     }
 }
 
+#[test]
+fn a_forked_child_has_what_was_there_however_long_its_copy_takes() {
+    for (name, options) in [("dynamic", [].as_slice()), ("static", &["-static"])] {
+        let binary = Build::program("links/fork-slow.c").named(&format!("fork-slow-{name}")).options(options).build();
+        for pes in [1, 2] {
+            let outcome = Job::oshrun(pes).arg(&binary).limit(60).run().expect_code(0);
+            assert_eq!(outcome.stdout.matches("children: 0 9 0\n").count(), pes, "{}", outcome.describe());
+        }
+    }
+}
+
 /// Its exit handlers are those of the PE, and may finalize the library, as those of bindings for Python do.
 #[test]
 fn a_forked_child_has_no_part_in_the_end() {

@@ -162,6 +162,8 @@ fn a_null_pointer_with_a_count() {
             ("null-dest-reduce", "shmem_long_sum_reduce", &["dest", "null pointer", "40 bytes"]),
             ("null-ctx", "shmem_ctx_create", &["ctx", "null pointer"]),
             ("null-team", "shmem_team_split_strided", &["new_team", "null pointer"]),
+            ("null-config", "shmem_team_get_config", &["config", "null pointer", "4 bytes"]),
+            ("null-config-split", "shmem_team_split_strided", &["config", "null pointer", "4 bytes"]),
             ("null-wait-all", "shmem_long_wait_until_all", &["ivars"]),
         ],
     );

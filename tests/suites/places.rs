@@ -109,6 +109,18 @@ fn other_launchers_name_the_line_of_a_crash() {
     ]);
 }
 
+/// The first of them ends the process, once it is told.
+#[test]
+fn threads_that_crash_together_are_told_of_under_other_launchers() {
+    let Ok(hydra) = launchers::hydra() else { return println!("skipped: no Hydra") };
+    let binary = Build::program("endings/crash-together.c").options(["-g", "-O0", "-pthread"]).build();
+    for threads in ["2", "3", "8", "2", "3"] {
+        let outcome = hydra.job(1).arg(&binary).arg(threads).limit(60).run();
+        assert!(outcome.code() != 0, "{}", outcome.describe());
+        outcome.expect_text(&["signal 11 (segmentation fault) in stores at crash-together.c:10, address 0x0"]);
+    }
+}
+
 /// All PEs fail in the same call: some may come too late to be heard.
 #[test]
 fn a_wrong_argument_names_its_call_once() {

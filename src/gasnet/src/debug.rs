@@ -114,7 +114,8 @@ pub unsafe extern "C" fn gasnett_maximize_rlimit(which: c_int, name: *const c_ch
 /// what is opened later would get what others still write.
 #[unsafe(no_mangle)]
 pub extern "C" fn gasnett_close_streams() {
-    pellucid_core::os::process::flush_streams();
+    // Not all streams: another thread may read from one for ever.
+    pellucid_core::os::streams::flush_standard();
     // SAFETY: a string of C, and numbers.
     unsafe {
         let nowhere = libc::open(c"/dev/null".as_ptr(), libc::O_RDWR | libc::O_CLOEXEC);

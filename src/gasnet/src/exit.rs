@@ -96,8 +96,8 @@ pub extern "C" fn gasnet_exit(code: c_int) -> ! {
             std::thread::sleep(Duration::from_millis(100));
         },
     }
-    // SAFETY: all streams.
-    unsafe { libc::fflush(std::ptr::null_mut()) };
+    // All others follow at the end of `exit`: another thread may read from one for ever.
+    os::streams::flush_standard();
     if wait_for_others(code != 0) == Others::Come && code == 0 && finalize() {
         os::process::exit(0)
     }

@@ -212,10 +212,11 @@ pub extern "C" fn gasnett_set_affinity(rank: c_int) {
     }
 }
 
-/// `gasnett_flush_streams`
+/// `gasnett_flush_streams`: all of them, so that it waits for a thread that reads from one, as `fflush` does.
 #[unsafe(no_mangle)]
 pub extern "C" fn gasnett_flush_streams() {
-    process::flush_streams();
+    // SAFETY: a null stream means all of them.
+    unsafe { libc::fflush(std::ptr::null_mut()) };
 }
 
 /// `gasnett_mmap`

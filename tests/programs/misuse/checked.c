@@ -90,6 +90,7 @@ int main(int count, char **arguments) {
             shmem_barrier(0, 0, size, stack);
         }
         CASE("set-null") shmem_barrier(0, 0, size, NULL);
+        CASE("set-past") shmem_collect64(a, source, other ? 6 : 3, 0, 0, size, work);
         CASE("set-root") shmem_broadcast64(dest, source, 1, other, 0, 0, size, work);
         CASE("set-count") shmem_fcollect64(dest, source, other ? 2 : 1, 0, 0, size, work);
         CASE("set-zero") shmem_alltoall64(dest, source, !other, 0, 0, size, work);
@@ -238,6 +239,7 @@ int main(int count, char **arguments) {
     CASE("alltoalls-past") shmem_long_alltoalls(all, a, source, 4, 1, 2);
     CASE("alltoall-past") shmem_long_alltoall(all, a, source, 5);
     CASE("collect-past") shmem_long_collect(all, dest, a, 9);
+    CASE("collect-sum-past") shmem_long_collect(all, a, source, odd ? 6 : 3);
     CASE("test-past") shmem_long_test_all(a, 9, NULL, SHMEM_CMP_EQ, 0);
     CASE("wait-past") shmem_long_wait_until_all(a, 9, NULL, SHMEM_CMP_EQ, a[0]);
     CASE("barrier-sync") {

@@ -96,6 +96,9 @@ int main(int count, char **arguments) {
     CASE("null-cmp-values") return (int)shmem_long_wait_until_any_vector(fixed, 3, NULL, SHMEM_CMP_EQ, NULL);
     CASE("null-ctx") return shmem_ctx_create(0, NULL);
     CASE("null-team") return shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, npes, NULL, 0, NULL);
+    long contexts = SHMEM_TEAM_NUM_CONTEXTS;
+    CASE("null-config") return shmem_team_get_config(SHMEM_TEAM_WORLD, contexts, NULL);
+    CASE("null-config-split") return shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, npes, NULL, contexts, &team);
     CASE("set-outside") shmem_barrier(0, 0, npes - 1 > 0 ? npes - 1 : 0, fixed);
     CASE("unset-lock") shmem_clear_lock(fixed);
     CASE("pe-quiet") shmem_pe_quiet(&npes, 1);

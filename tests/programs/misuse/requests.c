@@ -56,6 +56,11 @@ int main(int count, char **arguments) {
         shmemx_long_sum_reduce_nb(all, dest, source, 4, &request);
         shmem_long_p(source + 3, 1, me);
     }
+    CASE("collect-past") {
+        long *small = shmem_malloc(8 * sizeof *small);
+        shmemx_long_collect_nb(all, small, source, odd ? 6 : 3, &request);
+        shmemx_req_wait(&request);
+    }
     CASE("two-collectives") {
         shmemx_long_sum_reduce_nb(all, dest, source, 4, &request);
         shmemx_long_broadcast_nb(all, dest + 3, other, 4, 0, &second);

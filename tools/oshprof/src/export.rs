@@ -19,7 +19,7 @@ use crate::resolve::Resolver;
 use crate::{FAILED, diff};
 
 /// Makes the text from runs of one program.
-type Make = fn(&[Run]) -> String;
+type Make = fn(&[&Run]) -> String;
 
 /// Makes the text from what was chosen of a store.
 type MakeOfStore = fn(&Path, &Choice) -> Result<String, String>;
@@ -135,9 +135,11 @@ pub fn run(request: &Request) -> ExitCode {
                 let dir = run.dir.display();
                 pellucid_profile::say!("oshprof: {dir}: {failure}: its numbers are those of a part of a run");
             }
-            match same::differences(&runs.iter().collect::<Vec<_>>(), false).into_iter().next() {
+            let (once, copies) = same::without_copies(&runs.iter().collect::<Vec<_>>());
+            copies.iter().for_each(|note| pellucid_profile::say!("oshprof: {note}"));
+            match same::differences(&once, false).into_iter().next() {
                 Some(difference) => Err(format!("these are not runs of one program: {difference}")),
-                None => Ok(make(&runs)),
+                None => Ok(make(&once)),
             }
         }
         _ => request.check().map(|()| String::new()),

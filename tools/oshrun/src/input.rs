@@ -99,6 +99,14 @@ impl Relay {
     }
 }
 
+/// One of its two tokens is ready.
+pub fn ready(token: u64, relay: &mut Option<Relay>, epoll: &Epoll) {
+    if let Some(relay) = relay {
+        if token == TERMINAL { relay.read() } else { relay.write() }
+    }
+    poll(relay, epoll);
+}
+
 /// Waits for what the relay needs next. One that can pass on no more is dropped.
 pub fn poll(relay: &mut Option<Relay>, epoll: &Epoll) {
     let Some(open) = relay else { return };

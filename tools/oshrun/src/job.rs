@@ -323,7 +323,8 @@ pub fn raise_limit(processes: u32, what: &str) -> Result<Limit, Failure> {
             format!("{what} need {needed} open files in oshrun, and the hard limit is {}: see ulimit -Hn", before.hard);
         return Err(Failure { status: 1, message });
     }
-    if before.soft < needed {
+    // Strangers who connect may cost some for a while.
+    if before.soft < needed + SPARE {
         limit::set_open_files(Limit { soft: before.hard, hard: before.hard });
     }
     Ok(before)

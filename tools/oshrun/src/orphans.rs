@@ -1,8 +1,8 @@
 //! Processes that have left their PE's process group and outlived their parents.
 
 use crate::sys::process::{self, Wait};
-use pellucid_core::os::proc;
-use std::fs;
+use pellucid_profile::live::find;
+use std::process::id;
 
 /// Sends a signal to every child of this process, after taking those that have ended. False: there is none.
 ///
@@ -16,25 +16,14 @@ pub fn signal(number: i32) -> bool {
             Wait::Running => break,
         }
     }
-    for child in children_of(process::id()) {
-        process::signal(child, number);
+    for child in children_of(id()) {
+        process::signal(child as i32, number);
     }
     true
 }
 
-fn children_of(parent: i32) -> Vec<i32> {
-    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
-    entries
-        .flatten()
-        .filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok())
-        .filter(|pid| parent_of(*pid) == Some(parent))
-        .collect()
-}
-
-fn parent_of(pid: i32) -> Option<i32> {
-    let stat = proc::read(format!("/proc/{pid}/stat")).ok()?;
-    // `pid (name) state ppid ...`, where the name may hold anything.
-    stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
+fn children_of(parent: u32) -> impl Iterator<Item = u32> {
+    find::processes().filter(move |pid| find::state(*pid).is_some_and(|(_, started_by)| started_by == parent))
 }
 
 #[cfg(test)]
@@ -44,7 +33,7 @@ mod tests {
     #[test]
     fn children_are_found() {
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
-        assert!(children_of(process::id()).contains(&(child.id() as i32)));
+        assert!(children_of(id()).any(|pid| pid == child.id()));
         child.kill().unwrap();
         child.wait().unwrap();
     }

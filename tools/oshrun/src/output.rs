@@ -12,6 +12,8 @@ use std::time::{Duration, Instant};
 const BUFFER: usize = 64 << 10;
 /// How long the reader of a job that was ended before its time may take nothing.
 const LAST_READ: Duration = Duration::from_secs(10);
+/// How long the beginning of a line is kept back from a person at a terminal.
+const PROMPT_AFTER: Duration = Duration::from_millis(100);
 
 /// All output of the job.
 pub struct Output {
@@ -23,6 +25,8 @@ pub struct Output {
     failed: [bool; 2],
     /// Streams are read to their end even where nobody reads ours: whoever writes them is no PE.
     patient: bool,
+    /// When a line that PE 0 has begun is to be shown: it may be a question to whoever types.
+    prompt: Option<Instant>,
 }
 
 struct Stream {
@@ -52,7 +56,7 @@ impl Output {
     pub fn new(first_token: u64) -> io::Result<Self> {
         let sinks = Sinks::new()?;
         let (streams, buffer, failed) = (Vec::new(), vec![0; BUFFER], [false; 2]);
-        Ok(Self { streams, sinks, buffer, first_token, failed, patient: false })
+        Ok(Self { streams, sinks, buffer, first_token, failed, patient: false, prompt: None })
     }
 
     /// For streams of what starts PEs elsewhere: they are read to their end, and held until [`Self::release`].
@@ -76,10 +80,13 @@ impl Output {
         Ok(())
     }
 
-    /// Reads from the stream that a token names.
-    pub fn ready(&mut self, token: u64, epoll: &Epoll) {
+    /// Reads from the stream that a token names. `typed`: somebody may be typing for PE 0.
+    pub fn ready(&mut self, token: u64, typed: bool, epoll: &Epoll) {
         let index = (token - self.first_token) as usize;
         self.read(index);
+        if typed && index == 0 {
+            self.prompt = Some(Instant::now() + PROMPT_AFTER);
+        }
         let stream = &mut self.streams[index];
         if let Some(pipe) = &stream.pipe
             && self.sinks.is_full(stream.to)
@@ -143,8 +150,17 @@ impl Output {
         }
     }
 
-    /// Passes on the beginning of a line of PE 0.
-    pub fn prompt(&mut self) {
+    /// When [`Self::prompt`] has something to do.
+    pub fn prompt_due(&self) -> Option<Instant> {
+        self.prompt
+    }
+
+    /// Passes on the beginning of a line of PE 0, when it is time.
+    pub fn prompt(&mut self, now: Instant) {
+        if self.prompt.is_none_or(|due| now < due) {
+            return;
+        }
+        self.prompt = None;
         let Some(stream) = self.streams.first_mut() else { return };
         let mut out = Vec::new();
         stream.lines.prompt(&mut out);

@@ -39,8 +39,6 @@ pub const WIREUPS: u64 = 1 << 41;
 
 /// How often requests of PEs are looked for.
 const LOOK: Duration = Duration::from_millis(250);
-/// How long the beginning of a line is kept back from a person at a terminal.
-const PROMPT_AFTER: Duration = Duration::from_millis(100);
 
 /// A job whose PEs run.
 pub struct Supervisor {
@@ -95,8 +93,6 @@ pub struct Verdict {
     calls: Inactivity,
     /// When that is looked for again.
     next_look: Option<Instant>,
-    /// When a line that PE 0 has begun is to be shown: it may be a question to whoever types.
-    prompt: Option<Instant>,
 }
 
 /// A PE that left with status 0, or after it had left the library.
@@ -187,12 +183,7 @@ impl Supervisor {
                 self.stop_with_debugger();
             }
             WAKE => self.resume_output(),
-            TERMINAL | RELAY => {
-                if let Some(relay) = &mut self.relay {
-                    if token == TERMINAL { relay.read() } else { relay.write() }
-                }
-                self.poll_input();
-            }
+            TERMINAL | RELAY => input::ready(token, &mut self.relay, &self.epoll),
             other => self.stream_ready(other),
         }
     }
@@ -203,11 +194,8 @@ impl Supervisor {
             LINK | SNAPSHOT => self.link_ready(token),
             WIREUPS.. => self.wireup_ready((token - WIREUPS) as usize),
             stream => {
-                self.output.ready(stream, &self.epoll);
                 let typed = self.relay.is_some() || self.remote.as_ref().is_some_and(|remote| remote.prompt);
-                if stream == STREAMS && typed {
-                    self.verdict.prompt = Some(Instant::now() + PROMPT_AFTER);
-                }
+                self.output.ready(stream, typed, &self.epoll);
             }
         }
     }
@@ -316,10 +304,7 @@ impl Supervisor {
             self.poll_input();
         }
         self.check_deaf(now);
-        if self.verdict.prompt.is_some_and(|due| now >= due) {
-            self.verdict.prompt = None;
-            self.output.prompt();
-        }
+        self.output.prompt(now);
         let step = self.verdict.ending.as_mut().and_then(|ending| ending.step(now));
         match step {
             Some(Step::Send(signal)) => {
@@ -355,7 +340,7 @@ impl Supervisor {
                 [self.timeout.map(|(_, deadline)| deadline), verdict.lost.as_ref().map(|lost| lost.since + LOST_AFTER)]
             }
         };
-        let next = times.into_iter().chain([verdict.prompt]).flatten().min();
+        let next = times.into_iter().chain([self.output.prompt_due()]).flatten().min();
         let now = Instant::now();
         // PEs ask in memory: without an end of the PE there is no event for it.
         Some(next.map_or(LOOK, |next| next.saturating_duration_since(now).min(LOOK)))

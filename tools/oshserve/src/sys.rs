@@ -138,8 +138,9 @@ pub fn runs(pid: u32) -> bool {
     // SAFETY: no pointers.
     let handle = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) };
     let Some(handle) = i32::try_from(handle).ok().filter(|&handle| handle >= 0) else {
-        // Kernels before 5.3 have no such handles, and there may be no descriptor left.
-        return io::Error::last_os_error().raw_os_error() != Some(libc::ESRCH) && runs_by_name(pid);
+        // Kernels before 5.3 have no such handles, and there may be no descriptor left. The other way takes ten times
+        // as long.
+        return io::Error::last_os_error().raw_os_error() != Some(libc::ESRCH) && find::runs(pid);
     };
     // SAFETY: the kernel has just opened it for us.
     let handle = unsafe { OwnedFd::from_raw_fd(handle) };
@@ -147,12 +148,6 @@ pub fn runs(pid: u32) -> bool {
     // SAFETY: one entry, which lives until the call returns.
     let ended = unsafe { libc::poll(&raw mut asked, 1, 0) };
     ended <= 0
-}
-
-/// The same from its files, which takes ten times as long.
-fn runs_by_name(pid: u32) -> bool {
-    let stat = find::read(format!("/proc/{pid}/stat")).unwrap_or_default();
-    stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
 }
 
 /// Ends this process after so many seconds, whatever it does, until the next call says otherwise; 0: not at all.
@@ -211,6 +206,17 @@ pub fn user_name(user: u32) -> String {
     }
     // SAFETY: a name that was found is a string in the buffer.
     unsafe { CStr::from_ptr(entry.pw_name) }.to_string_lossy().into_owned()
+}
+
+/// Does something as another user, which root can.
+#[cfg(test)]
+pub fn as_user<T: Send>(user: u32, action: impl FnOnce() -> T + Send) -> T {
+    let switched = move || {
+        // SAFETY: no pointers. The system call itself is for this thread only, which ends with the action.
+        assert_eq!(unsafe { libc::syscall(libc::SYS_setresuid, user, user, user) }, 0);
+        action()
+    };
+    std::thread::scope(|scope| scope.spawn(switched).join().unwrap())
 }
 
 fn is_ignored(signal: libc::c_int) -> bool {

@@ -7,7 +7,9 @@
 //! on several hosts meets by messages.
 #![allow(unsafe_code)]
 
-use super::check::{Arg, check_matching, common_arguments, meeting, memory_of, operation, place, place_of_source};
+use super::check::{
+    Arg, check_collected, check_matching, common_arguments, meeting, memory_of, operation, place, place_of_source,
+};
 use super::contribution::Kind;
 use super::gather::rotated;
 use super::inter_host::{FlatCall, Strided};
@@ -341,6 +343,10 @@ pub fn collect(w: &World, active: ActiveSet<'_>, dest: *mut u8, source: *const u
     }
     set.word(2, set.me)?.store(bytes as u64, Ordering::Release);
     set.synchronize()?;
+    if w.map.check {
+        let sizes = (0..set.size).map(|member| Ok(set.word(2, member)?.load(Ordering::Acquire) as usize));
+        check_collected(&w.map, dest, sizes.sum::<Result<usize, Fault>>()?)?;
+    }
     let mut offset = 0usize;
     for member in 0..set.size {
         let count = set.word(2, member)?.load(Ordering::Acquire) as usize;

@@ -9,15 +9,29 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-/// The parent goes on without its child's copy after this long: the child was ended, or the fork failed.
+/// The parent goes on after this long where no child has begun with its copy: the fork may have failed.
 const PATIENCE: Duration = Duration::from_secs(1);
+/// From one look at whether the child is alive to the next.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// [`Copy::state`]: the child is about to copy, and holds its byte for as long as it does.
+const BEGUN: u32 = 1;
+/// Its copy is complete.
+const COPIED: u32 = 2;
 
 struct Copy {
     fd: i32,
     /// Parts of the file: where each begins, and the pages that show it.
     parts: Vec<(usize, Range)>,
-    /// In shared memory: set by the child when its copy is complete.
-    copied: &'static AtomicU32,
+    /// In shared memory: how far the child is.
+    state: &'static AtomicU32,
+}
+
+impl Copy {
+    /// The byte of the file by which the parent sees that its child is alive: of a page that no other PE has.
+    fn byte(&self) -> usize {
+        self.parts.first().map_or(0, |(offset, _)| *offset)
+    }
 }
 
 static COPY: OnceLock<Copy> = OnceLock::new();
@@ -44,8 +58,8 @@ pub(super) fn arm(fd: i32, parts: Vec<(usize, Range)>) -> Result<(), Fault> {
     mmap::grow(raw, mmap::page())?;
     let word = mmap::shared(raw, 0, mmap::page(), None)?;
     // SAFETY: a zeroed page that stays mapped for the life of the process.
-    let copied = unsafe { &*word.cast::<AtomicU32>() };
-    let _ = COPY.set(Copy { fd, parts, copied });
+    let state = unsafe { &*word.cast::<AtomicU32>() };
+    let _ = COPY.set(Copy { fd, parts, state });
     Ok(())
 }
 
@@ -56,28 +70,42 @@ extern "C" fn before() {
     while FORKING.swap(true, Ordering::Acquire) {
         cpu::yield_now();
     }
-    copy.copied.store(0, Ordering::Release);
+    copy.state.store(0, Ordering::Release);
 }
 
 /// The parent must not write its data pages while the child copies them.
 extern "C" fn in_parent() {
     let Some(copy) = shared() else { return };
     let start = Instant::now();
-    while copy.copied.load(Ordering::Acquire) == 0 && start.elapsed() < PATIENCE {
-        futex::wait(copy.copied, 0, PATIENCE);
+    loop {
+        let state = copy.state.load(Ordering::Acquire);
+        let is_expected = match state {
+            0 => fork::has_child() && start.elapsed() < PATIENCE,
+            // It may have come to its end since the state was read.
+            BEGUN => fork::is_byte_held(copy.fd, copy.byte()) || copy.state.load(Ordering::Acquire) == COPIED,
+            _ => false,
+        };
+        if !is_expected {
+            break;
+        }
+        futex::wait(copy.state, state, LOOK);
     }
     FORKING.store(false, Ordering::Release);
 }
 
 extern "C" fn in_child() {
     let Some(copy) = shared() else { return };
+    if fork::hold_byte(copy.fd, copy.byte()) {
+        copy.state.store(BEGUN, Ordering::Release);
+    }
     let replaced = copy.parts.iter().try_for_each(|&(offset, Range { start, end, .. })| {
         // SAFETY: the range is the shared mapping made at start-up, inherited by this child, and only this thread runs
         // in it.
         unsafe { mmap::replace_private(copy.fd, offset, start, end - start) }
     });
-    copy.copied.store(1, Ordering::Release);
-    futex::wake_all(copy.copied);
+    copy.state.store(COPIED, Ordering::Release);
+    futex::wake_all(copy.state);
+    fork::release_byte(copy.fd, copy.byte());
     if let Err(refused) = replaced {
         give_up(&refused);
     }

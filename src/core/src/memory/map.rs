@@ -4,6 +4,7 @@
 //! `shmem_init`) fails every check, so the checks need no extra test for that.
 
 use super::directory::SpaceDirectory;
+use super::heap::Heap;
 use super::losses::Losses;
 use super::spaces::{MAPPED, PLACES, Space, Spaces};
 use crate::base::{Cause, Fault, OfSpace};
@@ -106,6 +107,8 @@ pub struct Map {
     pub alert: AtomicBool,
     /// What reaches PEs of other hosts, in a job that has any.
     pub transport: Option<&'static dyn Transport>,
+    /// The objects of the symmetric heap.
+    pub heap: Option<&'static Heap>,
     /// Memory of some PEs, which is in neither of the above.
     pub spaces: Option<&'static Spaces>,
     /// PEs that are lost, in a job that goes on without them.
@@ -135,6 +138,7 @@ impl Map {
             check: false,
             alert: AtomicBool::new(false),
             transport: None,
+            heap: None,
             spaces: None,
             losses: None,
         }
@@ -437,6 +441,17 @@ impl Map {
     #[inline(always)]
     pub fn check_pe(&self, arg: &'static str, pe: i32) -> Result<(), Fault> {
         if (pe as u32) < self.npes as u32 { Ok(()) } else { Err(self.explain_pe(arg, pe)) }
+    }
+
+    /// Checks that an argument which lies in the symmetric heap, or a space, the whole of it, lies in one live object.
+    pub fn check_object(&self, arg: &'static str, addr: usize, bytes: usize) -> Result<(), Fault> {
+        let at = addr.wrapping_sub(self.heap_base);
+        let is_in_heap = at < self.heap_len && bytes <= self.heap_len - at;
+        match (self.space_of(addr), self.heap) {
+            (_, Some(heap)) if is_in_heap => heap.check_object(arg, addr, bytes),
+            (Some((_, space)), _) if space.holds(addr, bytes) => space.heap.check_object(arg, addr, bytes),
+            _ => Ok(()),
+        }
     }
 
     /// With `--check`: says, once for each `told`, and on one PE, that a routine ignores bits of an argument that are

@@ -200,6 +200,7 @@ impl Segments {
             check,
             alert: AtomicBool::new(check),
             transport: None,
+            heap: None,
             spaces: None,
             losses: None,
         }

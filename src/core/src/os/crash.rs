@@ -6,12 +6,12 @@
 //! that; one that it sets up later takes the place of this one.
 #![allow(unsafe_code)]
 
-use super::{depth, futex, own_code, process, readable, remains, signal_stack, stack};
+use super::{depth, futex, own_code, process, readable, remains, signal_stack, stack, thread};
 use std::ffi::{c_int, c_void};
 use std::mem::zeroed;
 use std::os::fd::RawFd;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// The signals.
@@ -118,6 +118,8 @@ pub struct Note {
     wake: Option<RawFd>,
     /// How far whoever was woken is.
     said: AtomicU32,
+    /// The thread whose crash it is: the first that crashes; 0: none has.
+    thread: AtomicI32,
     owner: i32,
 }
 
@@ -130,7 +132,8 @@ pub fn install(signal: &'static AtomicU32, place: &'static CrashRecord, wake: Op
     signal_stack::reserve();
     // What the unwinder calls by name is looked up at the first call, which takes kilobytes of stack: not in a handler.
     stack::walk(&mut |_, _| true);
-    let note = NOTE.get_or_init(|| Note { signal, place, wake, said: AtomicU32::new(0), owner });
+    let note =
+        NOTE.get_or_init(|| Note { signal, place, wake, said: AtomicU32::new(0), thread: AtomicI32::new(0), owner });
     for number in CRASHES {
         // SAFETY: the structures are valid, and the handler is async-signal-safe.
         unsafe {
@@ -166,6 +169,35 @@ impl Note {
         futex::wake_all(&self.said);
     }
 
+    /// Notes the first crash, and waits until it is said.
+    ///
+    /// # Safety
+    /// `info` and `context` are those of a signal handler that runs, or null.
+    unsafe fn tell(&self, number: c_int, info: *const libc::siginfo_t, context: *mut c_void) {
+        if self.signal.compare_exchange(0, number as u32, Ordering::AcqRel, Ordering::Acquire).is_err() {
+            return;
+        }
+        // SAFETY: so says the caller.
+        unsafe { record_crash(self.place, number, info, context) };
+        remains::remove();
+        match self.wake {
+            Some(wake) => {
+                let one = 1_u64;
+                // SAFETY: eight bytes of this frame.
+                unsafe { libc::write(wake, (&raw const one).cast(), 8) };
+                self.wait();
+            }
+            None => self.done(),
+        }
+    }
+
+    /// Lets another thread, which has crashed before this one, end the process by its crash. That one may come to go
+    /// on, or to wait for this one.
+    fn wait_for_first(&self) {
+        self.wait();
+        futex::wait(&self.said, self.said.load(Ordering::Acquire), MOMENT);
+    }
+
     /// Waits until all is said, or nobody is there to say it. Makes system calls only.
     fn wait(&self) {
         let begin = Instant::now();
@@ -180,28 +212,26 @@ impl Note {
     }
 }
 
-/// The handler. It gives the signal its default back, and has it come once more.
+/// The handler. Once the crash is told, it gives the signal its default back, and has it come once more.
 extern "C" fn crashed(number: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     // SAFETY: system calls on valid structures, and a walk of the stack; errno is kept, since the program goes on after
     // this for a moment. The walk takes no lock with glibc from 2.35 on; with older ones it waits for a thread that is
     // loading a library.
     unsafe {
         let errno = *libc::__errno_location();
+        if let Some(note) = NOTE.get()
+            && note.owner == libc::getpid()
+        {
+            match note.thread.compare_exchange(0, thread::id(), Ordering::AcqRel, Ordering::Acquire) {
+                Ok(_) => note.tell(number, info, context),
+                // In this handler, which is not to look any further.
+                Err(first) if first == thread::id() => {}
+                Err(_) => note.wait_for_first(),
+            }
+        }
         let mut action: libc::sigaction = zeroed();
         action.sa_sigaction = libc::SIG_DFL;
         libc::sigaction(number, &raw const action, std::ptr::null_mut());
-        if let Some(note) = NOTE.get()
-            && note.owner == libc::getpid()
-            && note.signal.compare_exchange(0, number as u32, Ordering::AcqRel, Ordering::Acquire).is_ok()
-        {
-            record_crash(note.place, number, info, context);
-            remains::remove();
-            if let Some(wake) = note.wake {
-                let one = 1_u64;
-                libc::write(wake, (&raw const one).cast(), 8);
-                note.wait();
-            }
-        }
         // An instruction that faults is carried out once more, so that a core file shows it. All else is sent once
         // more; what a process sends has no positive code.
         if info.is_null() || (*info).si_code <= 0 || !BY_INSTRUCTION.contains(&number) {

@@ -54,26 +54,6 @@ pub fn end_with_parent() {
     unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0) };
 }
 
-/// Makes stdout line-buffered where it is a pipe, so that lines reach the launcher whole and at once, and survive a
-/// kill.
-pub fn line_buffered_stdout() {
-    unsafe extern "C" {
-        static stdout: *mut libc::FILE;
-    }
-    // SAFETY: stdout is libc's own stream; setvbuf with a null buffer only changes its mode.
-    unsafe {
-        if libc::isatty(1) == 0 {
-            libc::setvbuf(stdout, std::ptr::null_mut(), libc::_IOLBF, 0);
-        }
-    }
-}
-
-/// Flushes the C library's output streams.
-pub fn flush_streams() {
-    // SAFETY: a null stream means all of them.
-    unsafe { libc::fflush(std::ptr::null_mut()) };
-}
-
 /// Writes a line to standard error, whatever locks are held. False: it takes nothing, as one that is closed or full.
 pub fn write_error(line: &str) -> bool {
     write_bytes(format!("{line}\n").as_bytes())

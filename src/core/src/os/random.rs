@@ -19,7 +19,7 @@ pub fn words<const N: usize>() -> Result<[u64; N], Fault> {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn no_two_is_even() {
+    fn no_two_are_alike() {
         let mut all: Vec<u64> = (0..64).flat_map(|_| super::words::<32>().unwrap()).collect();
         all.sort_unstable();
         all.dedup();

@@ -2,14 +2,51 @@
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, c_void};
+use std::sync::OnceLock;
 
 use super::last_thread::{self, Own};
-use super::signal::all_but_faults;
+use super::library;
+use super::signal::{Blocked, all_but_faults};
 
 /// The calling thread's number in the kernel.
 pub fn id() -> i32 {
     // SAFETY: takes nothing.
     unsafe { libc::syscall(libc::SYS_gettid) as i32 }
+}
+
+/// What threads do when they end that have asked for it.
+#[derive(Debug)]
+pub struct AtEnd {
+    what: fn(),
+    /// `None`: the system has none left.
+    key: OnceLock<Option<libc::pthread_key_t>>,
+}
+
+impl AtEnd {
+    /// Nobody has asked yet.
+    pub const fn new(what: fn()) -> Self {
+        Self { what, key: OnceLock::new() }
+    }
+
+    /// Has the calling thread do it when it ends, again where it asks meanwhile. Not where the whole process ends.
+    pub fn ask(&'static self) {
+        extern "C" fn end(asked: *mut c_void) {
+            // SAFETY: given below, and static.
+            let asked = unsafe { &*asked.cast::<AtEnd>() };
+            (asked.what)();
+        }
+        let _blocked = Blocked::begin();
+        let key = self.key.get_or_init(|| {
+            library::keep_this_code();
+            let mut key = 0;
+            // SAFETY: a valid place, and a function that stays loaded.
+            (unsafe { libc::pthread_key_create(&raw mut key, Some(end)) } == 0).then_some(key)
+        });
+        if let Some(key) = key {
+            // SAFETY: a key that was made; the value is only handed to the function above.
+            unsafe { libc::pthread_setspecific(*key, std::ptr::from_ref(self).cast()) };
+        }
+    }
 }
 
 /// Does something in which another library starts threads for this one: where the main thread of the program ends

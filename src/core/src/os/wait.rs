@@ -1,5 +1,6 @@
 //! How a PE waits for memory to change: spin briefly, then yield, then sleep.
 
+use super::meanwhile::{self, Meanwhile, Stay};
 use super::stall::Noted;
 use super::{cpu, futex, reentry};
 use std::sync::OnceLock;
@@ -124,18 +125,6 @@ pub fn assist() -> bool {
     true
 }
 
-/// What a call that waits does while there is nothing else to do.
-#[derive(Clone, Copy)]
-pub struct Meanwhile {
-    /// At the first turn. Gives whether there was anything to do.
-    pub first: fn() -> bool,
-    /// Once the wait goes beyond some turns.
-    pub later: fn(),
-    /// Each time that it has looked in vain and is about to yield or to sleep.
-    pub slow: fn(),
-}
-
-static MEANWHILE: OnceLock<Meanwhile> = OnceLock::new();
 /// The turn at which there is something to do first.
 static FIRST_AT: AtomicU32 = AtomicU32::new(u32::MAX);
 /// The turn at which there is something to do later: after some 400 ns.
@@ -144,7 +133,7 @@ const LATER: u32 = EAGER + 14;
 /// Has each wait do this, once. Gives how long the turns before [`Meanwhile::later`] take.
 pub fn meanwhile(what: Meanwhile) -> Duration {
     let took = (0..9).map(|_| turns_take(LATER)).min().unwrap_or_default();
-    let _ = MEANWHILE.set(what);
+    meanwhile::set(what);
     FIRST_AT.store(1, Ordering::Release);
     took
 }
@@ -177,8 +166,8 @@ pub struct Backoff {
     begun: Option<Instant>,
     /// How long it takes so far, as of the last look at the clock.
     waited: Duration,
-    /// Once the wait is long, and has been told of.
-    noted: Option<Option<Noted>>,
+    /// Once the wait is not over at once.
+    stay: Option<Stay>,
 }
 
 impl Backoff {
@@ -189,12 +178,12 @@ impl Backoff {
         let meanwhile_at = FIRST_AT.load(Ordering::Acquire);
         let (nap, rest) = (FIRST_NAP, FIRST_NAP);
         let (since, begun, waited) = (None, None, Duration::ZERO);
-        Self { turns: 0, spins, meanwhile_at, since, nap, rest, pe: None, begun, waited, noted: None }
+        Self { turns: 0, spins, meanwhile_at, since, nap, rest, pe: None, begun, waited, stay: None }
     }
 
     /// Whether the wait is about to be noted as a long one, and it is time for [`Self::waits_for`].
     pub fn becomes_long(&self) -> bool {
-        self.waited >= PATIENCE && self.noted.is_none()
+        self.waited >= PATIENCE && self.stay.as_ref().is_none_or(|stay| stay.noted.is_none())
     }
 
     /// Who has to do something, where it is known to be one PE: for whoever looks at a job that hangs.
@@ -273,7 +262,7 @@ impl Backoff {
     /// Gives whether there was anything to do first.
     #[cold]
     fn do_meanwhile(&mut self) -> bool {
-        let Some(meanwhile) = MEANWHILE.get() else { return false };
+        let Some(meanwhile) = meanwhile::get() else { return false };
         let mut did = false;
         if self.turns < LATER {
             did = (meanwhile.first)();
@@ -281,7 +270,7 @@ impl Backoff {
         }
         // At the latest before the first yield.
         if self.turns == LATER || self.spins == 1 {
-            (meanwhile.later)();
+            self.stay.get_or_insert_default().later(meanwhile);
             self.meanwhile_at = u32::MAX;
         }
         did
@@ -289,9 +278,7 @@ impl Backoff {
 
     #[cold]
     fn slow(&mut self) -> bool {
-        if let Some(meanwhile) = MEANWHILE.get() {
-            (meanwhile.slow)();
-        }
+        self.stay.get_or_insert_default().goes_on();
         if !self.turns.is_multiple_of(YIELDS) {
             self.give_way();
             return HURRY.load(Ordering::Relaxed);
@@ -314,7 +301,10 @@ impl Backoff {
         let since = *self.since.get_or_insert_with(Instant::now);
         let begun = *self.begun.get_or_insert(since);
         if self.becomes_long() {
-            self.noted = Some(Noted::since(begun, self.pe));
+            let stay = self.stay.get_or_insert_default();
+            stay.noted = Some(Noted::since(begun, self.pe));
+            // It may show something else now.
+            stay.goes_on();
         }
         self.waited = since.elapsed();
         if let Some(look) = LOOK.get() {
@@ -333,9 +323,7 @@ impl Backoff {
         if self.turns == self.meanwhile_at {
             self.do_meanwhile();
         }
-        if let Some(meanwhile) = MEANWHILE.get() {
-            (meanwhile.slow)();
-        }
+        self.stay.get_or_insert_default().goes_on();
         // Beside somebody who computes, yields are as dear here as in other waits.
         if self.turns <= YIELDS_BEFORE_SLEEP && !IN_PLACE_OF_YIELDS.take() {
             if yield_takes() >= SLICE {

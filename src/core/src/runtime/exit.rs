@@ -13,7 +13,7 @@ use crate::bootstrap::{
     last_words::{self, CALLED_FROM, Statement},
 };
 use crate::collectives;
-use crate::os::{process as os, remains, stack, thread};
+use crate::os::{process as os, remains, stack, streams, streams::Flushing, thread};
 use crate::request::uses;
 use crate::transport::registry;
 use std::sync::OnceLock;
@@ -183,11 +183,14 @@ pub fn global_exit(status: i32) -> ! {
             });
         }
     }
-    os::flush_streams();
+    // All that can be flushed without a wait for another thread, since exit handlers may take their time; the rest
+    // follows at the end of `exit`.
+    streams::flush_free_standard();
     if !LEAVING.load(Ordering::Relaxed) {
         os::exit(status)
     }
     // From an exit handler: no other runs.
+    Flushing::begin().wait(FLUSH);
     if let Some(wireup) = WIREUP.get() {
         wireup.abort(status, &global_exit_of(wireup.pe(), status));
     }
@@ -219,18 +222,20 @@ pub fn fail(routine: &str, fault: Fault) -> ! {
     {
         what(&fault);
     }
-    os::flush_streams();
-    if let Some(status) = process().filter(|_| matches!(fault.cause(), Cause::Network(_))).and_then(ended_by_another) {
+    let flushing = flush();
+    let quietly = |status| {
+        flushing.wait(FLUSH);
         end_job(status);
-        leave(status, "");
+        leave(status, "")
+    };
+    if let Some(status) = process().filter(|_| matches!(fault.cause(), Cause::Network(_))).and_then(ended_by_another) {
+        quietly(status)
     }
     if let Some(signal) = interrupted(&fault) {
-        let status = 128 + signal;
-        end_job(status);
-        leave(status, "");
+        quietly(128 + signal)
     }
     let site = callers().and_then(|callers| (callers.site)());
-    let text = say(routine, &fault, site);
+    let text = say(routine, &fault, site, &flushing);
     if WIREUP.get().is_some() {
         // One PE has said it for all of its host.
         std::thread::sleep(LAST_WORDS);
@@ -250,16 +255,18 @@ fn leave(status: i32, text: &str) -> ! {
 /// and nobody is waited for. `place` finds words for where it was called, which takes a while.
 #[cold]
 pub fn abort(status: i32, text: &str, place: impl FnOnce() -> Option<String>) -> ! {
-    // Another thread may hold a stream's lock for as long as it reads.
-    flush();
+    let flushing = flush();
     let place = place().map(|place| format!(", called in {place}")).unwrap_or_default();
     let text = visible_lines(&format!("pellucid: {}: {text}{place}", who()));
-    std::thread::sleep(LAST_WORDS);
     if let (false, Some(process)) = (os::write_error(&text), process()) {
         last_words::leave(&process.job, process.pe, &text);
     }
+    flushing.wait(FLUSH);
     show();
     end_job(status);
+    if WIREUP.get().is_some() {
+        std::thread::sleep(LAST_WORDS);
+    }
     leave(status, &text)
 }
 
@@ -345,10 +352,9 @@ pub(super) fn lost(fault: Fault) {
     if process().is_some_and(finalized) {
         return;
     }
-    flush();
-    std::thread::sleep(LAST_WORDS);
+    let flushing = flush();
     // No call of the program has led here.
-    let text = say("network", &fault, None);
+    let text = say("network", &fault, None, &flushing);
     std::thread::sleep(LAST_WORDS);
     tell_launcher(1, text);
     std::thread::sleep(Duration::from_secs(1));
@@ -363,26 +369,31 @@ pub(super) fn announce(text: &str) {
 
 /// What a process does that ends the job.
 pub(super) fn before_failure() {
-    flush();
+    drop(flush());
     if let Some(observer) = observer::get() {
         (observer.failing)();
     }
 }
 
-/// Flushes what the program has written, from a thread that is not the program's. A thread of the program may hold a
-/// stream's lock for as long as it reads: what was written can be lost then.
-fn flush() {
-    let _ = thread::spawn(c"pellucid-flush", os::flush_streams);
+/// How long what the program has written may take before its process is ended without it: another thread may hold a
+/// stream's lock for as long as it reads, and whoever reads at the other end may have stopped.
+const FLUSH: Duration = Duration::from_secs(1);
+
+/// Flushes what the program has written, so that it comes before what is said next, unless that takes a while.
+fn flush() -> Flushing {
+    let flushing = Flushing::begin();
+    flushing.wait(LAST_WORDS);
+    flushing
 }
 
-/// As [`flush`], once another PE ends the job by `shmem_global_exit`: the launcher is about to end this one, which
-/// waits. One that computes is not asked.
+/// As [`flush`], without a wait, once another PE ends the job by `shmem_global_exit`: the launcher is about to end this
+/// one, which waits. One that computes is not asked.
 pub(super) fn flush_before_end() {
     static DONE: AtomicBool = AtomicBool::new(false);
     let Some(process) = process() else { return };
     let is_other = |request: ExitRequest| request.kind == ExitKind::GlobalExit && request.pe != process.pe as i32;
     if process.job.exit_request().is_some_and(is_other) && !is_forked(process) && !DONE.swap(true, Ordering::Relaxed) {
-        flush();
+        drop(Flushing::begin());
     }
 }
 
@@ -416,8 +427,9 @@ fn callers() -> Option<&'static Callers> {
     observer::get().map(|observer| &observer.callers)
 }
 
-/// The one place where a fault becomes a message. `site`: where the program has made the call.
-fn say(routine: &str, fault: &Fault, site: Option<String>) -> String {
+/// The one place where a fault becomes a message. `site`: where the program has made the call; `flushing`: what comes
+/// to its end before the job does.
+fn say(routine: &str, fault: &Fault, site: Option<String>, flushing: &Flushing) -> String {
     let mut words = format!("{routine}: {}", reason(fault));
     if let Some(site) = site {
         words.push(CALLED_FROM);
@@ -450,6 +462,7 @@ fn say(routine: &str, fault: &Fault, site: Option<String>) -> String {
     if let Some((job, pe)) = job {
         last_words::said(job, pe);
     }
+    flushing.wait(FLUSH);
     show();
     end_job(1);
     if let Some((job, pe)) = &early {

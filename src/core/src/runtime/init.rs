@@ -16,7 +16,7 @@ use crate::collectives::table;
 use crate::memory::heap::Heap;
 use crate::memory::segments::{self, INTERNAL};
 use crate::memory::{Map, allocator};
-use crate::os::{process, standard, wait};
+use crate::os::{process, standard, streams, wait};
 use crate::team::algorithm::{self, Forced};
 use crate::team::contribution::Kind;
 use crate::team::pe_list::PeList;
@@ -175,7 +175,7 @@ fn start(result: &mut Start, profiles: Profiles) -> Result<&'static Process, Fau
     let transports = registry::wanted()?;
     let launch = bootstrap::find(profiles.make, |wireup| _ = WIREUP.set(wireup))?;
     if launch.launched {
-        process::line_buffered_stdout();
+        streams::line_buffered_stdout();
     }
     if launch.pe == 0 {
         report::at_start(&launch.how);
@@ -202,7 +202,7 @@ fn start(result: &mut Start, profiles: Profiles) -> Result<&'static Process, Fau
     // Who is reached through memory.
     let near = if wireup.is_some() && transports.is_network_only() { pe..pe + 1 } else { job.pes() };
     let mut map = segments.map(pe, near.clone(), job.npes(), check);
-    map.losses = losses::of(job, segments.peers);
+    (map.heap, map.losses) = (Some(&process.heap), losses::of(job, segments.peers));
     let mut hosts = vec![0];
     if let Some(wireup) = wireup {
         let begin = network::Begin { profiles, segment: launch.profile.as_ref(), settings };

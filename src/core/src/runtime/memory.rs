@@ -208,16 +208,10 @@ pub fn owner(addr: *const c_void) -> Result<Owner, Fault> {
     })
 }
 
-/// Checks that an argument which lies in the symmetric heap, the whole of it, lies in one live object.
+/// See [`Map::check_object`].
 pub fn check_object(arg: &'static str, addr: usize, bytes: usize) -> Result<(), Fault> {
-    let heap = heap()?;
-    let at = addr.wrapping_sub(map().heap_base);
-    let is_in_heap = at < map().heap_len && bytes <= map().heap_len - at;
-    match map().space_of(addr) {
-        _ if is_in_heap => heap.check_object(arg, addr, bytes),
-        Some((_, space)) if space.holds(addr, bytes) => space.heap.check_object(arg, addr, bytes),
-        _ => Ok(()),
-    }
+    map().ready()?;
+    map().check_object(arg, addr, bytes)
 }
 
 /// Where this PE can reach `addr` of another by load and store; null where it cannot.

@@ -32,7 +32,8 @@
 //! |---|---|
 //! | `base/observer.rs` | `OBSERVER` |
 //! | `team/chosen.rs` | `TOLD` |
-//! | `os/wait.rs` | `HOOK`, `LOOK`, `MEANWHILE`, `FIRST_AT` |
+//! | `os/wait.rs` | `HOOK`, `LOOK`, `FIRST_AT` |
+//! | `os/meanwhile.rs` | `MEANWHILE` |
 //! | `os/beside.rs` | `HOOK`, `SERVED` |
 //! | `runtime/exit.rs` | `BEFORE` |
 //! | `runtime/messages.rs` | `SCHEDULES` |

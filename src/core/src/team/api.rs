@@ -32,7 +32,7 @@ pub fn get_config(w: &World, team: Handle, mask: i64, config: *mut Config) -> Re
     }
     if mask & NUM_CONTEXTS != 0 {
         if config.is_null() {
-            return Err(Fault::from(Cause::Null { arg: "config", bytes: size_of_val(&config) }));
+            return Err(Fault::from(Cause::Null { arg: "config", bytes: size_of::<Config>() }));
         }
         // SAFETY: not null; the caller vouches for a structure there.
         unsafe { (*config).num_contexts = team.config.num_contexts };

@@ -218,6 +218,18 @@ pub fn common_arguments(w: &World, dest: *const u8, source: *const u8, bytes: us
     ]
 }
 
+/// What a collect makes, once the sizes of all members are known, and before any of it is written: one object, with
+/// `--check`.
+pub fn check_collected(m: &Map, dest: *const u8, total: usize) -> Result<(), Fault> {
+    if total == 0 {
+        return Ok(());
+    }
+    if m.check {
+        m.check_object("dest", dest as usize, total)?;
+    }
+    m.local("dest", dest, total).map(drop)
+}
+
 /// With `--check`: two objects of a call that must not share memory, unless they are one and the same and that is
 /// allowed; nor with what an operation uses that is under way.
 #[inline(always)]

@@ -177,7 +177,7 @@ fn read_config(config: *const Config, mask: i64) -> Result<Option<Config>, Fault
     let mut wanted = Config::default();
     if mask & NUM_CONTEXTS != 0 {
         if config.is_null() {
-            return Err(Fault::from(Cause::Null { arg: "config", bytes: size_of_val(&config) }));
+            return Err(Fault::from(Cause::Null { arg: "config", bytes: size_of::<Config>() }));
         }
         // SAFETY: not null; the caller vouches for a structure there.
         wanted.num_contexts = unsafe { (*config).num_contexts };

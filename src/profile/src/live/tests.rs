@@ -101,6 +101,28 @@ fn different_collectives_are_named() {
 }
 
 #[test]
+fn one_call_on_different_teams_is_two() {
+    let on = |number, team| {
+        let mut pe = pe(number, Some("shmem_team_sync"), 0);
+        pe.threads[0].team = Some((team, 0, 1, 2));
+        pe
+    };
+    let text = Waits::find(&[on(0, 2), on(1, 3)]).text();
+    assert!(
+        text.contains("different collectives at the same time: PE 0 in shmem_team_sync of team 2, PE 1 in shmem_team"),
+        "{text}"
+    );
+    // Threads of the PEs may be in both.
+    let mut both = [on(0, 2), on(1, 2)];
+    for pe in &mut both {
+        let mut other = pe.threads[0].clone();
+        other.team = Some((3, 0, 1, 2));
+        pe.threads.push(other);
+    }
+    assert!(!Waits::find(&both).text().contains("different"), "{}", Waits::find(&both).text());
+}
+
+#[test]
 fn a_team_is_no_proof() {
     let waits =
         Waits::find(&[pe(0, Some("shmem_team_sync"), 0), pe(1, Some("shmem_set_lock"), 0x1000), pe(2, None, 0)]);

@@ -9,7 +9,7 @@ use std::fmt::Write;
 
 use super::{Object, PeNow, State, describe, is_collective, row};
 use crate::op::{self, Class};
-use crate::report::{NoSymbols, Symbols};
+use crate::report::{NoSymbols, Symbols, team_name};
 use crate::segment::{CurrentOp, Phase};
 use crate::tables::{Lock, TeamKey, place_in};
 use crate::text::pe_list;
@@ -111,7 +111,7 @@ pub struct Waits {
     /// Rings: each PE waits for the next one, the last for the first.
     pub cycles: Vec<Vec<u32>>,
     /// Collectives that PEs are in at the same time, where they are more than one.
-    pub different: Vec<(&'static str, Vec<u32>)>,
+    pub different: Vec<(String, Vec<u32>)>,
 }
 
 /// For each collective that PEs are in, the members that are not.
@@ -125,21 +125,37 @@ fn missing(pes: &[PeNow], collectives: &BTreeMap<Meeting, Vec<usize>>) -> BTreeM
     collectives.iter().map(of).collect()
 }
 
-/// Collectives that PEs with a team in common are in at the same time, where they are more than one.
-fn different(pes: &[PeNow], collectives: &BTreeMap<Meeting, Vec<usize>>) -> Vec<(&'static str, Vec<u32>)> {
-    let mut names: BTreeMap<&'static str, Vec<u32>> = BTreeMap::new();
-    // On teams that have no PE in common, different ones are as they should be.
-    let meet = |a: Option<TeamKey>, b: Option<TeamKey>| match (a, b) {
-        (Some(a), Some(b)) => pes.iter().any(|pe| is_member(a, pe.pe) && is_member(b, pe.pe)),
-        _ => true,
-    };
-    for (&(name, team), members) in collectives {
-        let others = collectives.keys().filter(|(other, _)| *other != name);
-        if others.map(|(_, other)| *other).any(|other| meet(team, other)) {
-            names.entry(name).or_default().extend(members.iter().map(|&index| pes[index].pe));
+/// Collectives that PEs with a team in common are in at the same time, where they are more than one. One routine on two
+/// teams is as many.
+fn different(pes: &[PeNow], collectives: &BTreeMap<Meeting, Vec<usize>>) -> Vec<(String, Vec<u32>)> {
+    let mut names: BTreeMap<String, Vec<u32>> = BTreeMap::new();
+    for one @ (&(name, team), members) in collectives {
+        let on_another = collectives.iter().any(|other| other.0.0 == name && differ(pes, one, other));
+        if on_another || collectives.iter().any(|other| other.0.0 != name && have_a_pe(pes, team, other.0.1)) {
+            let team = team.filter(|_| on_another).map(|team| format!(" of {}", team_name(team, pes.len() as u32)));
+            let shown = format!("{name}{}", team.unwrap_or_default());
+            names.entry(shown).or_default().extend(members.iter().map(|&index| pes[index].pe));
         }
     }
     if names.len() > 1 { names.into_iter().collect() } else { Vec::new() }
+}
+
+/// Whether different collectives on these teams may be a mistake: on teams that have no PE in common they are as they
+/// should be.
+fn have_a_pe(pes: &[PeNow], a: Option<TeamKey>, b: Option<TeamKey>) -> bool {
+    match (a, b) {
+        (Some(a), Some(b)) => pes.iter().any(|pe| is_member(a, pe.pe) && is_member(b, pe.pe)),
+        _ => true,
+    }
+}
+
+/// Whether of a routine's calls on two teams each lacks a PE that is in the other one: threads may be in both.
+fn differ(pes: &[PeNow], a: (&Meeting, &Vec<usize>), b: (&Meeting, &Vec<usize>)) -> bool {
+    let lacks = |here: &[usize], team: Option<TeamKey>, there: &[usize]| {
+        let is_of = |index: &&usize| team.is_some_and(|team| is_member(team, pes[**index].pe));
+        there.iter().filter(is_of).any(|index| !here.contains(index))
+    };
+    a.0.1 != b.0.1 && lacks(a.1, a.0.1, b.1) && lacks(b.1, b.0.1, a.1)
 }
 
 /// What a wait for messages is for.

@@ -76,7 +76,7 @@ pub use locks::{LockKey, LockSum};
 pub use matrix::{LARGEST, LARGEST_CHART, LARGEST_TEXT, Matrix, Pair};
 pub use meetings::{Late, MeetingTimes};
 pub use outside::{Does, OutsideParts, outside_parts};
-pub use pe::{PeRow, SMALL, is_ask, is_blocking_put, is_nbi_put};
+pub use pe::{PeRow, SMALL, is_ask, is_blocking_put, is_element_read, is_nbi_put};
 pub(crate) use pe::{are_of_many_words, are_of_one_word, is_fetch};
 pub use phases::{PhaseKey, PhaseSum, Place};
 pub use plan::Limits;

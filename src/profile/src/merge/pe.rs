@@ -67,6 +67,9 @@ pub struct PeRow {
     pub one_word_ns: u64,
     /// Calls of these.
     pub one_word_calls: u64,
+    /// Compare-and-swaps, and reads of one element that are waited for.
+    pub compare_swaps: u64,
+    pub element_reads: u64,
     /// As [`Self::small_puts`], of puts that do not block.
     pub small_nbi_puts: u64,
     /// How long it had locks, in nanoseconds.
@@ -128,6 +131,8 @@ impl PeRow {
             asks_ns: sum(&|r| if asks_again(pe, r) { r.spent_ns() } else { 0 }),
             one_word_ns: sum(&|r| if is_of_one_word(pe, r) { r.spent_ns() } else { 0 }),
             one_word_calls: sum(&|r| all_if(is_of_one_word(pe, r), r)),
+            compare_swaps: sum(&|r| all_if(op::has(&r.name, op::COMPARES), r)),
+            element_reads: sum(&|r| all_if(is_element_read(r), r)),
             puts: pe.tables.peers.iter().map(|p| p.put.calls).fold(0, u64::saturating_add),
             most_puts: most.map(|p| (p.pe, p.put)),
         }
@@ -218,6 +223,11 @@ pub fn is_ask(r: &Routine) -> bool {
 /// Whether a routine is an atomic fetch.
 pub(crate) fn is_fetch(r: &Routine) -> bool {
     r.class == Class::Amo && !op::has(&r.name, op::STORES) && !op::is_nonblocking(&r.name)
+}
+
+/// Whether a routine is a read of one element that waits for it.
+pub fn is_element_read(r: &Routine) -> bool {
+    (r.class == Class::Get && op::has(&r.name, op::ONE_ELEMENT)) || (r.class == Class::Amo && is_ask(r))
 }
 
 /// Share of a routine's calls that have to be of one word for it to be asked for.

@@ -75,7 +75,7 @@ pub(super) fn begin_of(slot: &Slot, word: u64, left: u32, (addr, bytes): (usize,
         Short::Sample => {
             look.addr.store(addr as u64, Relaxed);
             look.bytes.store(bytes as u64, Relaxed);
-            warm_up::begin(slot, slot.cell(word as u16), bytes);
+            warm_up::begin(slot, slot.cell(word as u16), word as u16, bytes);
             return begin_sample(slot, site) | SAMPLE;
         }
         Short::Neither => return 0,
@@ -228,6 +228,12 @@ pub(super) fn leave_sample_of(slot: &Slot, op: u16, start: u64, word: u64) -> u6
     let peer = (word >> 32) as i32;
     let bytes = slot.tables.look.bytes.load(Relaxed);
     if !traced && warm_up::is_warm_up(slot, cell, op, (peer, bytes as usize)) {
+        trace::rearm(slot, op, true, start + ticks);
+        return start + ticks;
+    }
+    // What is called after the run is no part of its time.
+    if claim::is_finalizing() {
+        cell.countdown.store(0, Relaxed);
         trace::rearm(slot, op, true, start + ticks);
         return start + ticks;
     }
@@ -404,7 +410,8 @@ pub(super) fn leave_timed(op: u16, start: u64, peer: i32) -> u64 {
         counting::leave(slot, op);
     }
     let ticks = elapsed(&slot.head, start, end);
-    let ns = clock::scale_ns(ticks, slot.head.clock_mult.load(Relaxed));
+    let whole_ns = clock::scale_ns(ticks, slot.head.clock_mult.load(Relaxed));
+    let ns = whole_ns.saturating_sub(slow_wait::interrupted_ns(slot, start));
     let cell = slot.cell(op);
     add_exact(slot, cell, row(slot, cell), ns);
     if trace::is_on() && !trace::timed(slot, op, slot.head.current.bytes.load(Relaxed), end) {

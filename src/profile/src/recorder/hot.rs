@@ -79,7 +79,7 @@ pub(super) fn begin_sized(op: impl Operation, peer: i32, addr: usize, bytes: usi
             if is_sampled {
                 enter_sampled(slot, slot.cell(op.id()), op, (peer, addr, bytes), site)
             } else {
-                rates::begin(slot, bytes, 1);
+                rates::begin(slot, op.id(), bytes, 1);
                 enter_timed(slot, op.id(), peer, addr, bytes, site)
             }
         }
@@ -309,14 +309,14 @@ pub(super) fn leave_timed(op: u16, start: u64, peer: i32) -> u64 {
     let cell = slot.cell(op);
     let row = cell.row.load(Relaxed);
     let end = clock::counter();
-    // Slices end at once where the counter is not what stamps are of.
-    if row > ROW_OVERFLOW && end < slot.head.slice_end.load(Relaxed) && !consumers::any() {
+    // Slices end at once where the counter is not what stamps are of. Of one that waited long there is more to do.
+    let is_short = end < slot.head.slice_end.load(Relaxed) && !slow_wait::is_of(slot, start);
+    if row > ROW_OVERFLOW && is_short && !consumers::any() {
         let ticks = elapsed(&slot.head, start, end);
         if let Some(ns) = clock::scale_short_ns(ticks, slot.head.clock_mult.load(Relaxed)) {
             add_exact(slot, cell, row, ns);
             sites::add_exact(slot, ns);
             meetings::waited(slot, traits(op), ns);
-            slow_wait::end(slot, start, end);
             meetings::met(slot, traits(op), peer, (start, end), 1);
             slot.head.current.word.store(current_word(op, STATE_DONE, peer), Relaxed);
             return ticks;

@@ -23,6 +23,7 @@ mod early;
 mod flows;
 mod heap;
 mod hot;
+mod interrupted;
 mod limit;
 mod lines;
 mod locks;
@@ -63,6 +64,8 @@ mod counted_tests;
 #[cfg(test)]
 mod heap_tests;
 #[cfg(test)]
+mod interrupted_tests;
+#[cfg(test)]
 mod limit_tests;
 #[cfg(test)]
 mod sampling_tests;
@@ -92,6 +95,7 @@ pub use control::{
 #[cfg(feature = "counters")]
 pub use counting::count;
 pub use heap::{given, heap_in_use, memory};
+pub use interrupted::{Remembered, look as wait_looks};
 pub use limit::set_exact_sites;
 pub use locks::{lock_released, lock_taken};
 pub use meetings::{NO_TEAM, rooted, team};

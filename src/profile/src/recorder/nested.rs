@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Relaxed, Release};
 
 use super::stall::{show, shown};
-use super::{claim, cold, hot, sites, tls, waits};
+use super::{claim, cold, hot, sites, timeline, tls, waits};
 use crate::op::{self, Operation, Timing};
 use crate::segment::layout::{STATE_INSIDE, Slot, current_word, state_of};
 use crate::trace;
@@ -21,6 +21,7 @@ pub fn nested<R>(f: impl FnOnce() -> R) -> R {
     if let (Some((before, known)), Some(slot)) = (before, tls::slot()) {
         show(slot, before);
         times(slot).iter().zip(known).for_each(|(time, known)| time.store(known, Relaxed));
+        timeline::within(slot, before[3]);
     }
     result
 }

@@ -16,7 +16,7 @@ use crate::size::size_class;
 
 /// A call of `bytes`, which stands for `calls`, is about to begin.
 #[inline(always)]
-pub(super) fn begin(slot: &Slot, bytes: usize, calls: u64) {
+pub(super) fn begin(slot: &Slot, op: u16, bytes: usize, calls: u64) {
     let look = &slot.tables.look;
     let moved = (bytes as u64).wrapping_mul(calls);
     bump(&look.moved, moved);
@@ -24,7 +24,7 @@ pub(super) fn begin(slot: &Slot, bytes: usize, calls: u64) {
     if left > moved {
         look.left.store(left - moved, Relaxed);
     } else {
-        begin_look(slot, bytes);
+        begin_look(slot, op, bytes);
     }
 }
 
@@ -33,7 +33,7 @@ const FIRST_BYTES: u64 = 1 << 20;
 
 #[cold]
 #[inline(never)]
-fn begin_look(slot: &Slot, bytes: usize) {
+fn begin_look(slot: &Slot, op: u16, bytes: usize) {
     let look = &slot.tables.look;
     let is_first = look.left.load(Relaxed) == 0;
     let others = u64::from(slot.head.local_pes.load(Relaxed)).saturating_sub(1).min(OTHERS.into());
@@ -49,7 +49,13 @@ fn begin_look(slot: &Slot, bytes: usize) {
     let [faults, preempted] = system::thread_usage();
     look.faults.store(faults, Relaxed);
     look.preempted.store(preempted, Relaxed);
-    look.is_open.store(1, Relaxed);
+    look.opened_by.store(opener(op, bytes), Relaxed);
+}
+
+/// What a look knows of the call that has opened it, which is not 0: calls within that one, as of a signal handler, do
+/// not end it.
+fn opener(op: u16, bytes: usize) -> u32 {
+    1 << 31 | u32::from(op) << 16 ^ (bytes ^ bytes >> 16 ^ bytes >> 32) as u32 & 0xffff
 }
 
 /// A call that was timed has ended; it stands for itself only.
@@ -69,19 +75,16 @@ pub(super) fn note(slot: &Slot, op: u16, (peer, bytes): (i32, usize), calls: u64
     let row = row(slot, key(op, size_class(bytes), slot.head.distance(peer)));
     bump(&row.calls, calls);
     bump(&row.ns, ns);
-    if slot.tables.look.is_open.load(Relaxed) != 0 {
-        end_look(slot, row, bytes);
+    if slot.tables.look.opened_by.load(Relaxed) != 0 {
+        end_look(slot, row, (op, bytes));
     }
 }
 
 /// Ends the closer look at a call that is no sample. False: it was not looked at.
 #[inline(always)]
 pub(super) fn close_look(slot: &Slot, op: u16, (peer, bytes): (i32, usize)) -> bool {
-    let is_open = slot.tables.look.is_open.load(Relaxed) != 0;
-    if is_open {
-        end_look(slot, row(slot, key(op, size_class(bytes), slot.head.distance(peer))), bytes);
-    }
-    is_open
+    let is_open = slot.tables.look.opened_by.load(Relaxed) != 0;
+    is_open && end_look(slot, row(slot, key(op, size_class(bytes), slot.head.distance(peer))), (op, bytes))
 }
 
 #[inline(always)]
@@ -106,12 +109,16 @@ fn find(rates: &[RateRow; RATES + 1], key: u64) -> &RateRow {
     &rates[RATES]
 }
 
-/// The call that was looked at has ended. It stands for as many as moved all bytes since the last look.
+/// A call has ended during a look. Where it is the one that was looked at, which this gives, it stands for as many as
+/// moved all bytes since the last look.
 #[cold]
 #[inline(never)]
-fn end_look(slot: &Slot, row: &RateRow, bytes: usize) {
+fn end_look(slot: &Slot, row: &RateRow, (op, bytes): (u16, usize)) -> bool {
     let look = &slot.tables.look;
-    look.is_open.store(0, Relaxed);
+    if look.opened_by.load(Relaxed) != opener(op, bytes) {
+        return false;
+    }
+    look.opened_by.store(0, Relaxed);
     let [faults, preempted] = system::thread_usage();
     let calls = (look.moved.load(Relaxed) / bytes.max(1) as u64).max(1);
     look.moved.store(0, Relaxed);
@@ -119,6 +126,7 @@ fn end_look(slot: &Slot, row: &RateRow, bytes: usize) {
     bump(&row.faults, calls.saturating_mul(faults.saturating_sub(look.faults.load(Relaxed))));
     bump(&row.busy, if others_move(slot) { calls } else { 0 });
     bump(&row.preempted, if preempted > look.preempted.load(Relaxed) { calls } else { 0 });
+    true
 }
 
 /// PEs that are looked at: each that is read is mapped by a page, and hosts may have thousands.

@@ -39,7 +39,21 @@ pub(super) fn begin(slot: &Slot) {
         }
         None => ask(wait, ticks(&slot.head)),
     }
+    wait.interrupted_ns.store(0, Relaxed);
     wait.start.store(start, Relaxed);
+}
+
+/// The call that the thread is in was interrupted by others, in a signal handler, which took so long until now.
+pub(super) fn interrupted(slot: &Slot, ns: u64) {
+    begin(slot);
+    if is_of(slot, slot.head.current.start.load(Relaxed)) {
+        slot.tables.slow_wait.interrupted_ns.store(ns, Relaxed);
+    }
+}
+
+/// What calls took that have interrupted the one that was entered at `start`, in nanoseconds.
+pub(super) fn interrupted_ns(slot: &Slot, start: u64) -> u64 {
+    if is_of(slot, start) { slot.tables.slow_wait.interrupted_ns.load(Relaxed) } else { 0 }
 }
 
 /// One that was left out is not, once it is long. What it did until now counts as on no core: mostly it has slept.
@@ -68,7 +82,7 @@ pub(super) fn end(slot: &Slot, start: u64, end: u64) {
 
 /// Whether the last slow wait was in the call that was entered at `start`.
 #[inline(always)]
-fn is_of(slot: &Slot, start: u64) -> bool {
+pub(super) fn is_of(slot: &Slot, start: u64) -> bool {
     slot.tables.slow_wait.start.load(Relaxed) == start & !1
 }
 

@@ -89,11 +89,12 @@ fn look_again_after(slot: &Slot, now: u64) {
     slot.head.slice_end.store(if super::hot::uses_counter(&slot.head) { end } else { 0 }, Relaxed);
 }
 
-/// Does what is due from time to time, after a call of `op` from `start` to `end`: where a slice has ended, it is
-/// settled; and what is loaded is looked at. For the slot's owner.
+/// Does what is due from time to time, after a call of `op` from `start` to `end`: where a slice has ended, if
+/// only for a call within this one, it is settled; and what is loaded is looked at. For the slot's owner.
 #[inline(always)]
 pub(super) fn tend(slot: &Slot, op: u16, start: u64, end: u64) {
-    if end >= get(&slot.tables.timeline.slice_end) {
+    let line = &slot.tables.timeline;
+    if end >= get(&line.slice_end) || start < get(&line.settled) {
         settle(slot, op, start, end);
     } else if end >= modules::due() || has_passed(&slot.head.slice_end, end) {
         look_again_after(slot, end);
@@ -104,6 +105,16 @@ pub(super) fn tend(slot: &Slot, op: u16, start: u64, end: u64) {
 #[inline(always)]
 fn has_passed(moment: &AtomicU64, now: u64) -> bool {
     (1..=now).contains(&get(moment))
+}
+
+/// The call that began at `start` goes on after others within it: where these have come to the end of a slice, it is
+/// looked after the slices once it is over.
+#[inline]
+pub(super) fn within(slot: &Slot, start: u64) {
+    let end = &slot.head.slice_end;
+    if (1..get(&slot.tables.timeline.settled)).contains(&start) && get(end) != 0 {
+        end.store(1, Relaxed);
+    }
 }
 
 /// Puts what was recorded until `end` into the slices; a call of `op` has just been, from `start` on. For the slot's
@@ -128,7 +139,9 @@ pub(super) fn settle(slot: &Slot, op: u16, start: u64, end: u64) {
         before.store(sum, Relaxed);
     }
     let scale = |ticks: u64| clock::scale_ns(ticks, mult);
-    crate::timeline::distribute(&mut slices, (get(&line.settled), end), (kind_of(op), start), added, scale);
+    // Calls within this one may have come to the ends of slices: these lack its time.
+    let since = if start == 0 { get(&line.settled) } else { get(&line.settled).min(start) };
+    crate::timeline::distribute(&mut slices, (since, end), (kind_of(op), start), added, scale);
     line.settled.store(end, Relaxed);
     look_again_after(slot, end);
     if let Some(region) = claim::region_unchecked().filter(|_| !claim::is_finalizing()) {

@@ -271,6 +271,20 @@ fn a_wait_in_finalization_is_no_part_of_the_run() {
     assert_eq!(fixture.pe().tables.system.off_core_ns, before);
 }
 
+/// A share of the run that shmem_pcontrol takes once the run is over could be more than all of it.
+#[test]
+fn a_short_call_after_the_run_is_counted_and_takes_no_time_of_it() {
+    let fixture = Fixture::new();
+    let (op, call) = (op_named("shmem_pcontrol"), || spin(Duration::from_micros(300)));
+    (0..4).for_each(|_| sampled(op, -1, 0, 0, call));
+    let before = routine(&fixture.pe(), op).clone();
+    assert!(before.spent_ns() > 1_000_000, "{}", before.spent_ns());
+    mark(Mark::Finalizing);
+    (0..4).for_each(|_| sampled(op, -1, 0, 0, call));
+    let after = routine(&fixture.pe(), op).clone();
+    assert_eq!((after.all_calls(), after.spent_ns()), (8, before.spent_ns()));
+}
+
 /// Efficiency takes all time in them for waiting, of phases as of the run.
 #[test]
 fn a_phase_knows_its_waits_and_locks() {

@@ -39,12 +39,12 @@ pub(super) fn plan(cell: &Cell) {
 
 /// A call of `bytes` begins that is a sample, or comes before one.
 #[inline(always)]
-pub(super) fn begin(slot: &Slot, cell: &Cell, bytes: usize) {
+pub(super) fn begin(slot: &Slot, cell: &Cell, op: u16, bytes: usize) {
     let gap = cell.gap.load(Relaxed);
     if gap & MOVED != 0 {
         return;
     }
-    rates::begin(slot, bytes, calls(cell));
+    rates::begin(slot, op, bytes, calls(cell));
     if gap >= SPARSE {
         cell.gap.store(gap | MOVED, Relaxed);
     }

@@ -30,7 +30,7 @@ fn seen(slot: &Slot, op: u16, calls: usize, call: impl Fn(&mut dyn FnMut())) -> 
         call(&mut || {
             // It was 0, and one was taken from it.
             seen.is_on_the_way = cell.countdown.load(Relaxed) == u32::MAX;
-            seen.is_looked_at = slot.tables.look.is_open.load(Relaxed) != 0;
+            seen.is_looked_at = slot.tables.look.opened_by.load(Relaxed) != 0;
         });
         if cell.samples.load(Relaxed) > samples {
             seen.stands_for = cell.sample_weight.load(Relaxed) - weight;

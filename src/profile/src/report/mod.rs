@@ -45,7 +45,7 @@ pub use units::{
 };
 pub use view::{ALL, Bars, Chart, VIEWS, View, grids, line, listed_views, place, whole_views};
 pub(crate) use view::{
-    CALL_SITES, CAUSES, LateLine, LinePhase, Regions, is_strided, late_by_line, located, phases_by_line,
+    CALL_SITES, CAUSES, LateLine, LinePhase, Regions, is_strided, late_by_line, located, phases_by_line, team_name,
 };
 
 use crate::file;

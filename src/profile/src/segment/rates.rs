@@ -47,8 +47,8 @@ pub struct Look {
     pub addr: AtomicU64,
     /// Row of its call site.
     pub site: AtomicU32,
-    /// Whether a look goes on.
-    pub is_open: AtomicU32,
+    /// The call that the look which goes on is at, as the recorder knows it again; 0: there is none.
+    pub opened_by: AtomicU32,
     /// Page faults of the thread when it began.
     pub faults: AtomicU64,
     /// How often it had lost its core.

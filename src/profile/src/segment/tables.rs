@@ -199,6 +199,8 @@ pub struct SlowWait {
     pub skip: AtomicU64,
     /// Short ones that were left out since the last short one that was asked for.
     pub skipped: AtomicU64,
+    /// What calls in signal handlers have taken of the wait, in nanoseconds.
+    pub interrupted_ns: AtomicU64,
 }
 
 /// How long the slot has had owners, from the end of initialization on, and what they lacked.

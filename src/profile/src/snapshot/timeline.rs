@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use super::unfinished::interrupted_ns;
 use crate::segment::Segment;
 use crate::segment::layout::{OWNER_NONE, RegionHead, STATE_INSIDE, Slot, state_of};
 use crate::segment::timeline::SLICES;
@@ -56,9 +57,10 @@ impl Line {
             // The call that has not returned.
             let start = Some(get(&slot.head.current.start)).filter(|start| *start != 0);
             call = (kind_of(word as u16), start.unwrap_or(end).min(end));
-            added[call.0] += segment.scale().ns(end - call.1);
+            added[call.0] += segment.scale().ns(end - call.1).saturating_sub(interrupted_ns(slot));
         }
-        distribute(&mut line, (get(&of.settled).min(end), end), call, added, |ticks| segment.scale().ns(ticks));
+        // Calls within this one may have come to the ends of slices: these lack its time.
+        distribute(&mut line, (get(&of.settled).min(call.1), end), call, added, |ticks| segment.scale().ns(ticks));
         Some(line)
     }
 

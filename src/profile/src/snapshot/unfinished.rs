@@ -43,7 +43,8 @@ impl Unfinished {
             return None;
         }
         let start = Some(get(&slot.head.current.start)).filter(|start| *start != 0);
-        let ns = start.map_or(0, |start| end_ns.saturating_sub(segment.since_start(start)));
+        let whole_ns = start.map_or(0, |start| end_ns.saturating_sub(segment.since_start(start)));
+        let ns = whole_ns.saturating_sub(interrupted_ns(slot));
         let site = slot.tables.sites.get(slot.head.site.load(Relaxed) as usize);
         let is_of_op = |key: &u64| split_key(*key).1 == op;
         // Where the PE was killed before it had noted the site, it is still that of the call before.
@@ -59,6 +60,12 @@ impl Unfinished {
         let at = if self.peer < -1 { usize::try_from(-2 - self.peer).ok()? } else { 0 };
         (traits(self.op) & TOGETHER != 0 && self.peer < 0 && at < TEAMS - 1 && self.start.is_some()).then_some(at)
     }
+}
+
+/// What calls in signal handlers have taken of the call that this thread is in, in nanoseconds.
+pub(super) fn interrupted_ns(slot: &Slot) -> u64 {
+    let (wait, start) = (&slot.tables.slow_wait, slot.head.current.start.load(Relaxed) & !1);
+    if wait.start.load(Relaxed) == start { wait.interrupted_ns.load(Relaxed) } else { 0 }
 }
 
 /// Adds the call of all PEs of a team that this thread has not returned from, where there is one. The teams have been

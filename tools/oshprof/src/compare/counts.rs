@@ -8,6 +8,7 @@ use pellucid_profile::size::Distance;
 mod algorithms;
 mod effects;
 mod moved;
+mod remote;
 mod totals;
 
 use super::align::align;
@@ -64,6 +65,8 @@ pub struct Change {
     pub detail: Option<String>,
     /// Whether PEs have other counts of it in one run of a side than in another.
     pub is_dealt: bool,
+    /// Whether it tells what goes to other hosts, which is more or less also where calls in all are not.
+    pub is_remote: bool,
     /// Before.
     pub base: Range,
     /// Now.
@@ -169,7 +172,9 @@ pub fn compare(base: &Side, new: &Side) -> Counts {
     let in_all = totals::take(base, new, &mut different, &mut counts.varying);
     moved::take(&mut different, &mut counts.moved);
     different.extend(in_all);
-    different.extend(outside_sites(base, new, &different, &counts.varying));
+    let mut others = outside_sites(base, new, &different, &counts.varying);
+    others.extend(remote::rows(base, new, &different, &others));
+    different.extend(others);
     set_effects(&mut different);
     counts.changed = different;
     counts
@@ -241,7 +246,9 @@ fn outside_sites(base: &Side, new: &Side, changed: &[Change], varying: &[Change]
         }
         let (low, high) = pellucid_profile::size::size_bounds(usize::from(key.2));
         let distance = Distance::ALL.get(usize::from(key.1)).map_or("", |distance| distance.name());
-        rows.push(row(&key.0, format!("{low} to {high} bytes, to {distance}"), old, now));
+        let row = row(&key.0, format!("{low} to {high} bytes, to {distance}"), old, now);
+        let is_remote = remote::is_judged(base, new, key.1, &row);
+        rows.push(Change { is_remote, ..row });
     }
     for (op, old, now) in both(&base.errors, &new.errors) {
         if old.is_stable() && now.is_stable() || differ(&op, &old, &now) {

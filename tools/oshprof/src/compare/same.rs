@@ -17,6 +17,31 @@ pub fn two_programs(base: (&str, &str), new: (&str, &str)) -> Option<String> {
     are_two.then(|| format!("two programs: {} runs {old}, {} runs {now}", base.0, new.0))
 }
 
+/// Runs that are given again, by their places: a job that was run once is no second run, in whatever folders its
+/// profile lies. With what to say of each.
+pub fn copies(runs: &[&Run]) -> Vec<(usize, String)> {
+    let again = |(at, run): (usize, &&Run)| {
+        let first = runs[..at].iter().find(|first| is_one_job(first, run))?;
+        let (dir, first) = (run.dir.display(), first.dir.display());
+        Some((at, format!("{dir} is the same run as {first}")))
+    };
+    runs.iter().enumerate().filter_map(again).collect()
+}
+
+/// The runs that are no copies of others before them, and what to say of those that are.
+pub fn without_copies<'r>(runs: &[&'r Run]) -> (Vec<&'r Run>, Vec<String>) {
+    let copies = copies(runs);
+    let is_copy = |at: usize| copies.iter().any(|(copy, _)| *copy == at);
+    let once = runs.iter().enumerate().filter(|(at, _)| !is_copy(*at)).map(|(_, run)| *run).collect();
+    (once, copies.into_iter().map(|(_, text)| format!("{text}: it counts once")).collect())
+}
+
+/// Whether two profiles are of one job, as far as they say which: who it is, and when it began.
+fn is_one_job(a: &Run, b: &Run) -> bool {
+    let who = |run: &Run| (run.job.identity.id.clone(), run.job.host.clone(), run.job.start_realtime_ns);
+    a.job.start_realtime_ns > 0 && who(a) == who(b)
+}
+
 fn pair_differences(first: &Run, run: &Run, any_arguments: bool) -> Vec<String> {
     let (a, b) = (&first.shape, &run.shape);
     let quoted = |arguments: &str| format!("`{arguments}`");
@@ -64,6 +89,23 @@ mod tests {
         assert_eq!(of("/tmp/gate-1/b/heat", "/tmp/gate-1/b/heat"), Vec::<String>::new());
         assert_eq!(of("", "heat"), Vec::<String>::new());
         assert_eq!(of("heat", "isx"), ["different programs: heat in heat-2, isx in isx-2"]);
+    }
+
+    #[test]
+    fn a_job_that_was_run_once_is_one_run() {
+        let of = |dir: &str, id: &str, start: u64| {
+            let mut run = Run { dir: dir.into(), ..Run::default() };
+            (run.job.identity.id, run.job.start_realtime_ns) = (id.to_owned(), start);
+            run
+        };
+        let runs = [of("a", "x", 5), of("b", "x", 5), of("c", "x", 6), of("d", "y", 5), of("a", "x", 5)];
+        let (once, notes) = without_copies(&runs.iter().collect::<Vec<_>>());
+        let dirs: Vec<String> = once.iter().map(|run| run.dir.display().to_string()).collect();
+        assert_eq!(dirs, ["a", "c", "d"]);
+        assert_eq!(notes, ["b is the same run as a: it counts once", "a is the same run as a: it counts once"]);
+        // What does not say when it began.
+        let unknown = [of("a", "", 0), of("b", "", 0)];
+        assert_eq!(copies(&unknown.iter().collect::<Vec<_>>()), []);
     }
 
     #[test]

@@ -180,7 +180,24 @@ pub struct Comparison {
 }
 
 /// Compares runs; those with the same place in both lists are pairs where `paired` says so.
+/// A run that is given again counts once; of pairs it is none.
 pub fn compare(base: &[&Run], new: &[&Run], paired: bool, rules: &Rules) -> Comparison {
+    let copies: Vec<String> = [base, new].into_iter().flat_map(same::copies).map(|(_, text)| text).collect();
+    if paired && !copies.is_empty() {
+        let mut found = Comparison { sides: [about(base), about(new)], reasons: copies, ..Comparison::default() };
+        found.decide(rules, paired);
+        return found;
+    }
+    let (base, mut notes) = same::without_copies(base);
+    let (new, of_new) = same::without_copies(new);
+    notes.extend(of_new);
+    let mut found = compare_samples(&base, &new, paired, rules);
+    found.notes.splice(0..0, notes);
+    found
+}
+
+/// Compares runs, of which some may have call sites from samples.
+fn compare_samples(base: &[&Run], new: &[&Run], paired: bool, rules: &Rules) -> Comparison {
     match sampled::comparable(base, new) {
         Some((sides, note)) => {
             let [base, new] = sides.each_ref().map(|runs| runs.iter().collect::<Vec<_>>());
@@ -194,14 +211,7 @@ pub fn compare(base: &[&Run], new: &[&Run], paired: bool, rules: &Rules) -> Comp
 
 fn compare_runs(base: &[&Run], new: &[&Run], paired: bool, rules: &Rules) -> Comparison {
     let (old, now) = (Side::of(base), Side::of(new));
-    let about = |runs: &[&Run], side: &Side| SideSummary {
-        name: runs.first().map(|run| run.dir.display().to_string()).unwrap_or_default(),
-        program: runs.first().map(|run| run.job.program.clone()).unwrap_or_default(),
-        shape: side.shape.clone(),
-        runs: runs.len(),
-        facts: Vec::new(),
-    };
-    let mut found = Comparison { sides: [about(base, &old), about(new, &now)], ..Comparison::default() };
+    let mut found = Comparison { sides: [about(base), about(new)], ..Comparison::default() };
     found.notes.extend(base.iter().chain(new).flat_map(|run| run.doubts.iter().cloned()));
     for runs in [base, new] {
         found.reasons.extend(of_one_side(runs, rules));
@@ -226,6 +236,17 @@ fn compare_runs(base: &[&Run], new: &[&Run], paired: bool, rules: &Rules) -> Com
     }
     found.decide(rules, paired);
     found
+}
+
+fn about(runs: &[&Run]) -> SideSummary {
+    let Some(first) = runs.first() else { return SideSummary::default() };
+    SideSummary {
+        name: first.dir.display().to_string(),
+        program: first.job.program.clone(),
+        shape: first.shape.clone(),
+        runs: runs.len(),
+        facts: Vec::new(),
+    }
 }
 
 /// Why a run that failed is none to compare with one that did not: it did less.

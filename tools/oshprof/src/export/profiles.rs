@@ -52,7 +52,7 @@ pub fn label(text: &str) -> String {
 }
 
 /// Go's benchmark format: calls and bytes as exact units.
-pub fn benchstat(runs: &[Run]) -> String {
+pub fn benchstat(runs: &[&Run]) -> String {
     let mut out = String::from("Unit calls/run assume=exact\nUnit bytes/run assume=exact\n");
     for run in runs {
         for ((op, function, number, region), cell) in names(run).into_iter().zip(sums(run)) {
@@ -70,9 +70,9 @@ pub fn benchstat(runs: &[Run]) -> String {
 }
 
 /// Median, least and greatest of each metric.
-fn medians(runs: &[Run]) -> Vec<(String, f64, f64, f64)> {
+fn medians(runs: &[&Run]) -> Vec<(String, f64, f64, f64)> {
     let mut values: BTreeMap<String, Vec<f64>> = BTreeMap::new();
-    for (name, ns) in runs.iter().flat_map(metric::values) {
+    for (name, ns) in runs.iter().flat_map(|run| metric::values(run)) {
         values.entry(name).or_default().push(ns);
     }
     let row = |(name, list): (String, Vec<f64>)| {
@@ -84,7 +84,7 @@ fn medians(runs: &[Run]) -> Vec<(String, f64, f64, f64)> {
 }
 
 /// Calls and bytes of the first run, over all sites; an allocation moves none.
-fn totals(runs: &[Run]) -> [(&'static str, u64); 2] {
+fn totals(runs: &[&Run]) -> [(&'static str, u64); 2] {
     let allocates = |op: &str| op::class_of(op) == Some(Class::Memory);
     let mut all = crate::compare::Amount::default();
     for (site, amount) in runs.iter().take(1).flat_map(|run| &run.sites) {
@@ -94,8 +94,8 @@ fn totals(runs: &[Run]) -> [(&'static str, u64); 2] {
 }
 
 /// github-action-benchmark, `customSmallerIsBetter`.
-pub fn gab(runs: &[Run]) -> String {
-    let program = runs.first().map(Run::program).unwrap_or_default();
+pub fn gab(runs: &[&Run]) -> String {
+    let program = runs.first().map(|run| run.program()).unwrap_or_default();
     let mut list: Vec<Value> = medians(runs)
         .into_iter()
         .map(|(name, value, least, most)| {
@@ -110,7 +110,7 @@ pub fn gab(runs: &[Run]) -> String {
 }
 
 /// Bencher Metric Format.
-pub fn bmf(runs: &[Run]) -> String {
+pub fn bmf(runs: &[&Run]) -> String {
     let mut object = serde_json::Map::new();
     for (name, value, least, most) in medians(runs) {
         object.insert(name, json!({ "latency": { "value": value, "lower_value": least, "upper_value": most } }));
@@ -122,7 +122,7 @@ pub fn bmf(runs: &[Run]) -> String {
 }
 
 /// For GitLab's `artifacts:reports:metrics`.
-pub fn openmetrics(runs: &[Run]) -> String {
+pub fn openmetrics(runs: &[&Run]) -> String {
     let mut out = String::new();
     for (name, value, _, _) in medians(runs) {
         out.push_str(&format!("shmem_time_seconds{{of=\"{}\"}} {}\n", label(&name), value / 1e9));
@@ -134,7 +134,7 @@ pub fn openmetrics(runs: &[Run]) -> String {
 }
 
 /// Program, region, function, routine; time is the mean of the runs, over all PEs.
-pub fn hatchet(runs: &[Run]) -> String {
+pub fn hatchet(runs: &[&Run]) -> String {
     type Leaf = (f64, f64, f64);
     let mut tree: BTreeMap<String, BTreeMap<String, BTreeMap<String, Leaf>>> = BTreeMap::new();
     let mut own: BTreeMap<String, f64> = BTreeMap::new();
@@ -178,7 +178,7 @@ pub fn quoted(text: &str) -> String {
 }
 
 /// A row a run, call site and PE.
-pub fn csv(runs: &[Run]) -> String {
+pub fn csv(runs: &[&Run]) -> String {
     let mut out = String::from("run,op,site,ordinal,region,pe,calls,bytes,total_ns\r\n");
     for (at, run) in runs.iter().enumerate() {
         let names = names(run);

@@ -211,7 +211,7 @@ pub fn times(entries: &[&Entry]) -> Vec<Finding> {
     let mut names: Vec<&String> = entries.iter().flat_map(|entry| entry.metrics.keys()).collect();
     names.sort();
     names.dedup();
-    let mut found: BTreeMap<(usize, bool), Vec<(String, f64)>> = BTreeMap::new();
+    let mut found: BTreeMap<(usize, bool), Vec<Changed>> = BTreeMap::new();
     let together = names.len();
     let run = middle(entries, "run");
     for name in names {
@@ -227,27 +227,31 @@ pub fn times(entries: &[&Entry]) -> Vec<Finding> {
             .filter_map(|(at, entry)| Some((at, value(*entry.metrics.get(name)?)?)))
             .collect();
         let series: Vec<f64> = known.iter().map(|(_, value)| *value).collect();
-        for (point, suspected) in points(&series, together) {
-            let at = known[point.at].0;
+        let points = points(&series, together);
+        for (number, &(point, suspected)) in points.iter().enumerate() {
+            let (at, until) = (known[point.at].0, taken_back(&points[number..]).map(|point| known[point].0));
             // One commit moves several metrics, and noise may put one of them a run off.
             let at = [at, at.wrapping_sub(1), at + 1]
                 .into_iter()
                 .find(|near| found.contains_key(&(*near, suspected)))
                 .unwrap_or(at);
-            found.entry((at, suspected)).or_default().push((name.clone(), point.after - point.before));
+            let effect = point.after - point.before;
+            found.entry((at, suspected)).or_default().push(Changed { name: name.clone(), effect, until });
         }
     }
-    let finding = |((at, is_suspected), mut times): ((usize, bool), Vec<(String, f64)>)| {
-        times.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
+    let finding = |((at, is_suspected), mut times): ((usize, bool), Vec<Changed>)| {
+        times.sort_by(|a, b| b.effect.abs().total_cmp(&a.effect.abs()));
+        let telling = telling(&times);
         Finding {
             suite: entries[at].suite.clone(),
             branch: entries[at].branch.clone(),
             npes: entries[at].shape.npes,
             commit: entries[at].commit.clone(),
             before: entries[at.saturating_sub(1)].commit.clone(),
-            is_worse: is_worse(&times),
+            is_worse: telling.is_some_and(|time| time.effect > 0.0),
+            until: telling.and_then(|time| time.until).map(|until| entries[until].commit.clone()),
             is_suspected,
-            times,
+            times: times.into_iter().map(|time| (time.name, time.effect)).collect(),
             ..Finding::default()
         }
     };
@@ -260,10 +264,26 @@ fn middle(entries: &[&Entry], name: &str) -> Option<f64> {
     (!known.is_empty()).then(|| median(&known))
 }
 
+/// A time that changed at a run: by how much, as a logarithm, and at which run it was what it had been before.
+struct Changed {
+    name: String,
+    effect: f64,
+    until: Option<usize>,
+}
+
 /// Of times that changed together, the largest change first: the run decides where it is among them.
-fn is_worse(times: &[(String, f64)]) -> bool {
-    let run = times.iter().find(|(name, _)| name == "run");
-    run.or(times.first()).is_some_and(|(_, effect)| *effect > 0.0)
+fn telling(times: &[Changed]) -> Option<&Changed> {
+    times.iter().find(|time| time.name == "run").or(times.first())
+}
+
+/// Where a later change took back the first of these, which made something longer: the value after which it is no
+/// longer than before.
+fn taken_back(points: &[(ChangePoint, bool)]) -> Option<usize> {
+    let ((first, _), later) = points.split_first()?;
+    let is_back = |(point, suspected): &&(ChangePoint, bool)| {
+        !suspected && first.after > first.before && point.after <= first.before + MIN_EFFECT.ln_1p()
+    };
+    later.iter().find(is_back).map(|(point, _)| point.at)
 }
 
 /// Change points, and the last runs where they are far off.

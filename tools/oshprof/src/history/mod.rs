@@ -21,6 +21,7 @@ use pellucid_profile::text::{visible, visible_path};
 
 use crate::compare::place::Places;
 use crate::compare::run::Run;
+use crate::compare::same;
 use crate::compare::verdict::REGRESSION;
 use crate::destination::Destination;
 use crate::resolve::Resolver;
@@ -177,7 +178,9 @@ fn add(request: &Request, dirs: &[PathBuf], facts: &RunMetadata) -> Result<ExitC
         return Err(format!("{}: {failure}: later runs cannot be compared with it", run.dir.display()));
     }
     let store = Store::make(&request.store)?;
-    let (suite, is_new) = store.add(&runs.iter().collect::<Vec<_>>(), facts)?;
+    let (runs, copies) = same::without_copies(&runs.iter().collect::<Vec<_>>());
+    copies.iter().for_each(|note| pellucid_profile::say!("oshprof: {note}"));
+    let (suite, is_new) = store.add(&runs, facts)?;
     let what = if is_new { "added to" } else { "is already in" };
     Ok(print(&shown_text(&format!("{} {what} {} as `{suite}`", facts.commit, request.store.display())).add_line()))
 }

@@ -45,7 +45,8 @@ impl Seen {
 
     fn is_like(&self, other: &Seen) -> bool {
         let (a, b) = (&self.finding, &other.finding);
-        (&a.commit, &a.branch, a.is_worse, a.is_suspected) == (&b.commit, &b.branch, b.is_worse, b.is_suspected)
+        let told = |of: &Finding| (of.is_worse, of.is_suspected, of.until.is_some());
+        (&a.commit, &a.branch, told(a)) == (&b.commit, &b.branch, told(b))
             && correlation(&self.series, &other.series) > CORRELATED
     }
 }

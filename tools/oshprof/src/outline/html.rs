@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use pellucid_profile::model::Routine;
 use pellucid_profile::report::shown_time;
 
-use super::{amounts, headline, percent, place, sentence, signed_time, unseen};
+use super::{amounts, headline, interval, percent, place, sentence, signed_time, unseen};
 use crate::compare::counts::{Change, Effect};
 use crate::compare::remarks::Remark;
 use crate::compare::run::Run;
@@ -140,8 +140,7 @@ fn times(out: &mut String, found: &Comparison) {
             let [base, new] = metric.medians().map(f64::round);
             let ratio = if base > 0.0 && new > 0.0 { percent((new / base).ln()) } else { String::new() };
             let tested = metric.tested.map_or([ratio, String::new(), String::new()], |t| {
-                let interval = format!("{} to {}", percent(t.interval.0), percent(t.interval.1));
-                [percent(t.effect), interval, format!("{:.4}", t.p.min(t.p_faster))]
+                [percent(t.effect), interval(&t), format!("{:.4}", t.p.min(t.p_faster))]
             });
             let [effect, interval, p] = tested;
             let name = if metric.primary { format!("{} *", metric.name) } else { metric.name.clone() };

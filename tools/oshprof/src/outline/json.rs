@@ -130,6 +130,7 @@ fn metric(metric: &Metric, min_effect: f64) -> Value {
         let ratio = |log: f64| log.exp();
         object["ratio"] = json!(ratio(t.effect));
         object["ci"] = json!([ratio(t.interval.0), ratio(t.interval.1)]);
+        object["at_most"] = json!(ratio(t.most));
         object["confidence"] = json!(crate::stats::sequence::CONFIDENCE);
         object["p"] = json!(t.p);
         object["p_faster"] = json!(t.p_faster);

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use pellucid_profile::report::{shown_text, shown_time};
 
-use super::{amounts, headline, percent, place, sentence, signed_time, unseen};
+use super::{amounts, headline, interval, percent, place, sentence, signed_time, unseen};
 use crate::compare::counts::{Change, Effect};
 use crate::compare::verdict::{Comparison, Verdict};
 
@@ -131,7 +131,7 @@ fn metrics(out: &mut String, found: &Comparison) {
         let versus = if matches!(metric.verdict(), "slower" | "faster") { percent(t.effect) } else { "~".to_owned() };
         let name = if metric.primary { format!("**{}**", text(&metric.name)) } else { text(&metric.name) };
         let [base, new] = metric.medians().map(f64::round);
-        let interval = format!("{} to {}", percent(t.interval.0), percent(t.interval.1));
+        let interval = interval(&t);
         let p = t.p.min(t.p_faster);
         let (base, new) = (shown_time(base), shown_time(new));
         let _ = writeln!(out, "| {name} | {base} | {new} | {versus} | {interval} | {p:.4}, {} |", t.pairs);

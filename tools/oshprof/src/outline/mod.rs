@@ -13,7 +13,7 @@ use crate::compare::cause::{Cause, What};
 use crate::compare::counts::{Change, Effect};
 use crate::compare::metric::Metric;
 use crate::compare::verdict::{Comparison, Verdict};
-use crate::stats::sequence;
+use crate::stats::sequence::{self, TestResult, Tested};
 
 /// A difference in nanoseconds, with its sign.
 pub fn signed_time(ns: f64) -> String {
@@ -24,6 +24,15 @@ pub fn signed_time(ns: f64) -> String {
 /// An effect, given as a logarithm.
 pub fn percent(effect: f64) -> String {
     format!("{:+.1} %", 100.0 * effect.exp_m1())
+}
+
+/// What is known of an effect with 99 % confidence: where one that matters is ruled out the bound that rules it out, else
+/// an interval.
+pub fn interval(tested: &Tested) -> String {
+    match tested.finding {
+        TestResult::NoEffect => format!("up to {}", percent(tested.most)),
+        _ => format!("{} to {}", percent(tested.interval.0), percent(tested.interval.1)),
+    }
 }
 
 /// A range of calls or bytes: one number where it is one.
@@ -45,6 +54,11 @@ pub fn amounts(change: &Change) -> String {
     match change.bytes_each() {
         (Some(old), Some(now)) if old != now => {
             parts.push(format!("{} -> {} each", shown_bytes(old), shown_bytes(now)));
+        }
+        // Of one side there are several sizes.
+        (Some(_), None) | (None, Some(_)) if base.max.bytes > 0 && new.max.bytes > 0 => {
+            let mean = |range: &Range| (range.max.bytes + range.max.calls / 2) / range.max.calls.max(1);
+            parts.push(format!("{} -> {} each on average", shown_bytes(mean(base)), shown_bytes(mean(new))));
         }
         (Some(each), _) | (None, Some(each)) => parts.push(format!("{} each", shown_bytes(each))),
         (None, None) => {}

@@ -77,6 +77,7 @@ fn tested(finding: TestResult, p: f64) -> Tested {
         pairs: 10,
         effect: 0.0,
         interval: (-0.1, 0.1),
+        most: 0.015,
         p,
         p_faster: 1.0,
         p_below: 1.0,
@@ -96,7 +97,9 @@ fn what_is_below_the_least_effect_is_said_to_be() {
         text::page(&found)
     };
     let (below, open) = (page(TestResult::NoEffect), page(TestResult::Open));
-    assert!(below.contains("vs base below 2 %") && !below.contains("vs base ~"), "{below}");
+    // The bound that says so, and not another interval.
+    assert!(below.contains("below 2 %  up to +1.5 %") && !below.contains("+10.5 %"), "{below}");
+    assert!(open.contains("-9.5 % to +10.5 %"), "{open}");
     assert!(open.contains("vs base ~") && !open.contains("vs base below"), "{open}");
 }
 
@@ -168,4 +171,17 @@ fn a_time_that_was_not_tested_has_not_passed() {
     let report = junit::report(&Comparison { metrics: vec![run], ..Comparison::default() });
     assert!(report.contains("tests=\"2\" failures=\"0\" skipped=\"1\""), "{report}");
     assert!(report.contains("name=\"time run\"><skipped message=\"not tested"), "{report}");
+}
+
+/// The mean of calls of several sizes is no size of each.
+#[test]
+fn calls_of_several_sizes_have_a_mean() {
+    let told = |base: (u64, u64), new: (u64, u64)| {
+        let range = |(calls, bytes)| Range::of([Amount { calls, bytes }]);
+        super::amounts(&Change { base: range(base), new: range(new), ..Change::default() })
+    };
+    assert_eq!(told((60, 48000), (60, 47840)), "60 calls, 800 B -> 797 B each on average, 48000 -> 47840 bytes");
+    assert_eq!(told((60, 47840), (30, 24000)), "60 -> 30 calls, 797 B -> 800 B each on average, 47840 -> 24000 bytes");
+    assert_eq!(told((60, 48000), (30, 24000)), "60 -> 30 calls, 800 B each, 48000 -> 24000 bytes");
+    assert_eq!(told((60, 48000), (0, 0)), "60 -> 0 calls, 800 B each, 48000 -> 0 bytes");
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use pellucid_profile::report::grid::{Cell, Column, Grid, Kind, column};
 use pellucid_profile::report::{shown_text, shown_time};
 
-use super::{amounts, headline, percent, place, sentence, signed_time, unseen};
+use super::{amounts, headline, interval, percent, place, sentence, signed_time, unseen};
 use crate::compare::counts::{Change, Effect};
 use crate::compare::metric::Metric;
 use crate::compare::verdict::{Comparison, SideSummary};
@@ -81,6 +81,7 @@ fn line(change: &Change) -> String {
     let key = if change.detail.is_none() { format!("  [{}]", change.key()) } else { String::new() };
     format!("{} at {}: {}{key}", change.op, place(change), amounts(change))
         .replace(" at from ", " from ")
+        .replace(" at to ", " to ")
         .replace(" at algorithm ", ", algorithm ")
 }
 
@@ -150,7 +151,7 @@ fn cells(metric: &Metric, found: &Comparison) -> Vec<Cell> {
                 TestResult::Open => "~".to_owned(),
             };
             let p = format!("p={:.4} n={}", t.p.min(t.p_faster), t.pairs);
-            (versus, format!("{} to {}", percent(t.interval.0), percent(t.interval.1)), p)
+            (versus, interval(&t), p)
         }
     };
     let name = shown_text(&metric.name);

@@ -6,22 +6,31 @@
 //! two parts would take the split for given, though it was chosen as the best of many: it sees changes in a third of
 //! the series that have none.
 //!
+//! Where a change was taken back no split of the whole is far from what shuffled series have: on one of its sides there
+//! are values of both kinds. So where none means anything, stretches of the series against the rest of it are tested,
+//! and splits of windows, as one family. Each of the two tests has half of the level.
+//!
 //! Distances are those of values that have been clipped: a run that was slow by a third, for whatever reason, would
-//! else weigh more than all runs that are slower by a twentieth.
+//! else weigh more than all runs that are slower by a twentieth. They are clipped around a running median: the values
+//! of a stretch are no outliers, few as they may be among all.
 
 use super::{NORMAL, median};
+use distances::{Distances, Found};
+
+mod distances;
 
 /// Least length of a part.
 pub const SHORTEST: usize = 5;
-/// Shuffled series, of which at most one in a hundred may have as large a statistic where one series is looked at, and
-/// of ten series that belong together one in a thousand each.
-const PERMUTATIONS: usize = 999;
-/// The same for more series than ten.
-const MOST_PERMUTATIONS: usize = 9999;
-/// By how many standard deviations a value may be off the median of its part and count in full.
+/// Least and most shuffled series. As many are taken as may have as large a statistic twice.
+const PERMUTATIONS: (usize, usize) = (999, 9999);
+/// By how many standard deviations a value may be off the median around it and count in full.
 const CLIP: f64 = 3.0;
+/// Values of which that median is: more than half of them are of the part that the value in their middle is of.
+const AROUND: usize = 2 * SHORTEST - 1;
 /// Level for all series together.
 const LEVEL: f64 = 0.01;
+/// What is looked for, one after the other.
+const FAMILIES: [fn(&Distances) -> Option<Found>; 2] = [Distances::best_split, Distances::best_inside];
 
 /// A change.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -65,150 +74,56 @@ pub fn change_points(series: &[f64], min_effect: f64, together: usize) -> Vec<Ch
 }
 
 fn search(series: &[f64], begin: usize, together: usize, random: &mut fastrand::Rng, cuts: &mut Vec<(usize, f64)>) {
-    let mut shuffled = clipped(series);
-    let Some((at, best)) = best_split(&shuffled) else { return };
-    let permutations = (100 * together).saturating_sub(1).clamp(PERMUTATIONS, MOST_PERMUTATIONS);
-    let allowed = (LEVEL / together as f64 * (permutations + 1) as f64) as usize;
-    let (mut larger, allowed) = (0, allowed.max(1));
+    let values = clipped(series);
+    let level = LEVEL / (together * FAMILIES.len()) as f64;
+    let found = FAMILIES.iter().find_map(|family| tested(&values, *family, level, random));
+    let Some((found, p)) = found else { return };
+    let mut from = 0;
+    for end in found.cuts().chain([series.len()]) {
+        if from > 0 {
+            cuts.push((begin + from, (p * FAMILIES.len() as f64).min(1.0)));
+        }
+        search(&series[from..end], begin + from, together, random, cuts);
+        from = end;
+    }
+}
+
+/// What is most of a family, where few shuffled series have as much, and its p value.
+fn tested(
+    values: &[f64],
+    family: fn(&Distances) -> Option<Found>,
+    level: f64,
+    random: &mut fastrand::Rng,
+) -> Option<(Found, f64)> {
+    let found = family(&Distances::of(values))?;
+    let permutations = ((2.0 / level).round() as usize - 1).clamp(PERMUTATIONS.0, PERMUTATIONS.1);
+    let allowed = ((level * (permutations + 1) as f64) as usize).max(1);
+    let (mut shuffled, mut distances, mut larger) = (values.to_vec(), Distances::default(), 0);
     for _ in 0..permutations {
         random.shuffle(&mut shuffled);
-        larger += usize::from(best_split(&shuffled).is_some_and(|(_, q)| q >= best));
+        distances.fill(&shuffled);
+        larger += usize::from(family(&distances).is_some_and(|other| other.statistic >= found.statistic));
         if larger >= allowed {
-            return;
+            return None;
         }
     }
-    cuts.push((begin + at, (larger + 1) as f64 / (permutations + 1) as f64));
-    search(&series[..at], begin, together, random, cuts);
-    search(&series[at..], begin + at, together, random, cuts);
+    Some((found, (larger + 1) as f64 / (permutations + 1) as f64))
 }
 
-/// The values, of which none is further off their median than single slow runs may be. Where more than half are equal
-/// nobody knows how far that is.
+/// The values, of which none is further off the median around it than single slow runs may be. Where more than half are
+/// equal to it nobody knows how far that is.
 fn clipped(series: &[f64]) -> Vec<f64> {
-    let center = median(series);
-    let off: Vec<f64> = series.iter().map(|value| (value - center).abs()).collect();
-    let most = CLIP * NORMAL * median(&off);
-    let clip = |value: &f64| if most > 0.0 { value.clamp(center - most, center + most) } else { *value };
-    series.iter().map(clip).collect()
-}
-
-/// The split with the largest statistic, and the statistic.
-fn best_split(series: &[f64]) -> Option<(usize, f64)> {
-    let n = series.len();
-    if n < 2 * SHORTEST {
-        return None;
-    }
-    let distances = |at: usize, range: std::ops::Range<usize>| -> f64 {
-        series[range].iter().map(|value| (value - series[at]).abs()).sum()
+    let width = AROUND.min(series.len());
+    let center = |at: usize| {
+        let from = at.saturating_sub(width / 2).min(series.len() - width);
+        median(&series[from..from + width])
     };
-    // Sums of distances within the left part, within the right part, and between them, for a split that moves right.
-    let (mut left, mut right, mut across) = (0.0, 0.0, 0.0);
-    (0..n).for_each(|at| right += distances(at, at + 1..n));
-    let mut best: Option<(usize, f64)> = None;
-    for split in 1..=n - SHORTEST {
-        let moved = split - 1;
-        let (to_left, to_right) = (distances(moved, 0..moved), distances(moved, split..n));
-        left += to_left;
-        right -= to_right;
-        across += to_right - to_left;
-        if split < SHORTEST {
-            continue;
-        }
-        let (l, r) = (split as f64, (n - split) as f64);
-        let energy = 2.0 * across / (l * r) - 2.0 * left / (l * (l - 1.0)) - 2.0 * right / (r * (r - 1.0));
-        let statistic = energy * l * r / (l + r);
-        if best.is_none_or(|(_, most)| statistic > most) {
-            best = Some((split, statistic));
-        }
-    }
-    best
+    let centers: Vec<f64> = (0..series.len()).map(center).collect();
+    let off: Vec<f64> = series.iter().zip(&centers).map(|(value, center)| (value - center).abs()).collect();
+    let most = CLIP * NORMAL * median(&off);
+    let clip = |(value, center): (&f64, &f64)| value.clamp(center - most, center + most);
+    if most > 0.0 { series.iter().zip(&centers).map(clip).collect() } else { series.to_vec() }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn noise(random: &mut fastrand::Rng) -> f64 {
-        // Nearly normal: the sum of twelve.
-        (0..12).map(|_| random.f64()).sum::<f64>() - 6.0
-    }
-
-    #[test]
-    fn the_statistic_is_what_its_definition_says() {
-        let mut random = fastrand::Rng::with_seed(3);
-        let series: Vec<f64> = (0..23).map(|_| random.f64()).collect();
-        let mean = |a: &[f64], b: &[f64], pairs: f64| {
-            a.iter().flat_map(|x| b.iter().map(move |y| (x - y).abs())).sum::<f64>() / pairs
-        };
-        let of = |split: usize| {
-            let (a, b) = series.split_at(split);
-            let (m, n) = (a.len() as f64, b.len() as f64);
-            let energy = 2.0 * mean(a, b, m * n) - mean(a, a, m * (m - 1.0)) - mean(b, b, n * (n - 1.0));
-            energy * m * n / (m + n)
-        };
-        let best =
-            (SHORTEST..=23 - SHORTEST).map(|split| (split, of(split))).max_by(|a, b| a.1.total_cmp(&b.1)).unwrap();
-        let found = best_split(&series).unwrap();
-        assert!(found.0 == best.0 && (found.1 - best.1).abs() < 1e-9, "{found:?} {best:?}");
-    }
-
-    #[test]
-    fn planted_changes_are_found_where_they_are() {
-        let mut random = fastrand::Rng::with_seed(11);
-        let level = |at: usize| match at {
-            0..60 => 0.0,
-            60..110 => 0.08,
-            110..160 => 0.03,
-            _ => 0.15,
-        };
-        let series: Vec<f64> = (0..200).map(|at| level(at) + 0.015 * noise(&mut random)).collect();
-        let found: Vec<usize> = change_points(&series, 0.02, 1).iter().map(|point| point.at).collect();
-        assert_eq!(found.len(), 3, "{found:?}");
-        for (found, planted) in found.iter().zip([60, 110, 160]) {
-            assert!(found.abs_diff(planted) <= 2, "{found} for {planted}");
-        }
-    }
-
-    /// How many of 100 series of 30 runs, of which the last 10 take 5 % longer and of which each may be slow by 30 %,
-    /// name one of the five commits around the change: what docs/regression.md has.
-    #[test]
-    fn single_slow_runs_hide_no_change() {
-        let series = if std::env::var_os("PELLUCID_TEST_LONG").is_some() { 100 } else { 40 };
-        for (deviation, slow, most_missed) in [(0.003, 0.05, 5), (0.003, 0.1, 15), (0.01, 0.05, 10), (0.01, 0.1, 28)] {
-            let mut random = fastrand::Rng::with_seed(7);
-            let mut value = |at: usize| {
-                let spike = if random.f64() < slow { 1.3_f64.ln() } else { 0.0 };
-                let level = if at < 20 { 0.0 } else { 1.05_f64.ln() };
-                level + spike + deviation * noise(&mut random)
-            };
-            let mut found = 0;
-            for _ in 0..series {
-                let values: Vec<f64> = (0..30).map(&mut value).collect();
-                let is_near = |point: &ChangePoint| point.at.abs_diff(20) <= 2;
-                found += usize::from(change_points(&values, 0.02, 3).iter().any(is_near));
-            }
-            let missed = series - found;
-            assert!(missed * 100 <= series * most_missed, "{deviation} {slow}: {missed} of {series} missed");
-        }
-    }
-
-    #[test]
-    fn series_without_changes_have_none() {
-        // 1,000 in the long form: at most 15 with a finding.
-        let series = if std::env::var_os("PELLUCID_TEST_LONG").is_some() { 1000 } else { 200 };
-        let mut random = fastrand::Rng::with_seed(5);
-        let mut wrong = 0;
-        for length in [20, 30, 45, 60].into_iter().cycle().take(series) {
-            let values: Vec<f64> = (0..length).map(|_| 0.03 * noise(&mut random)).collect();
-            wrong += usize::from(!change_points(&values, 0.0, 1).is_empty());
-        }
-        assert!(wrong * 1000 <= series * 15 + 1000, "{wrong} of {series}");
-    }
-
-    #[test]
-    fn short_and_constant_series() {
-        assert!(change_points(&[], 0.02, 1).is_empty());
-        assert!(change_points(&[1.0; 9], 0.02, 1).is_empty());
-        assert!(change_points(&[1.0; 40], 0.02, 1).is_empty());
-    }
-}
+mod tests;

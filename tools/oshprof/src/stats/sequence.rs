@@ -43,6 +43,8 @@ pub struct Tested {
     pub effect: f64,
     /// Interval of it.
     pub interval: (f64, f64),
+    /// What it is at most, with the confidence that the test needs which rules out an effect that matters.
+    pub most: f64,
     /// P value of the test for an increase.
     pub p: f64,
     /// P value of the test for a decrease.
@@ -98,6 +100,8 @@ fn one(differences: &[f64], matters: f64) -> Tested {
         pairs: differences.len(),
         effect: estimate(differences),
         interval: interval(differences, CONFIDENCE),
+        // One-sided: as likely on the other side.
+        most: interval(differences, 1.0 - 2.0 * BETA).1,
         p: p_greater(differences),
         p_faster: p_less(differences),
         p_below: p_less(&from_limit),
@@ -134,6 +138,20 @@ mod tests {
             [10, ABLE - 1, ABLE, FULL - 1, FULL].map(findings),
             [false, false, true, true, true].map(|is| (is, is))
         );
+    }
+
+    /// What is printed beside a finding is what it was found by.
+    #[test]
+    fn the_bound_says_what_the_test_says() {
+        let mut random = fastrand::Rng::with_seed(9);
+        let mut ruled_out = 0;
+        for pairs in [10, 14, 20, 28].into_iter().cycle().take(200) {
+            let d: Vec<f64> = (0..pairs).map(|_| 0.03 * (random.f64() + random.f64() - 1.0)).collect();
+            let tested = one(&d, 0.01);
+            assert_eq!(tested.p_below <= BETA, tested.most < 0.01, "{tested:?}");
+            ruled_out += usize::from(tested.p_below <= BETA);
+        }
+        assert!((20..180).contains(&ruled_out), "{ruled_out}");
     }
 
     #[test]

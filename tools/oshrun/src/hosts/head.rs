@@ -15,6 +15,7 @@ use super::link::Link;
 use super::list::Placement;
 use super::listeners::Listeners;
 use super::message::ToDaemon;
+use super::strangers::Strangers;
 use crate::ending::Ending;
 use crate::input::{self, RELAY, Relay, TERMINAL};
 use crate::job::{Failure, Outcome};
@@ -49,8 +50,6 @@ const CONNECTIONS: u64 = 1 << 41;
 
 /// How often time is looked at.
 const LOOK: Duration = Duration::from_millis(100);
-/// How long the beginning of a line is kept back from a person at a terminal.
-const PROMPT_AFTER: Duration = Duration::from_millis(100);
 
 /// How far a host is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -116,13 +115,14 @@ struct Head<'a> {
     output: Output,
     agents: Pes,
     hosts: Vec<Host>,
-    links: HashMap<u64, (Link, Option<usize>)>,
+    /// Connections of hosts.
+    links: HashMap<u64, (Link, usize)>,
+    strangers: Strangers,
     next_link: u64,
     listeners: Listeners,
     secret: String,
     answer: String,
     relay: Option<Relay>,
-    prompt: Option<Instant>,
     key_values: HeadKeyValues,
     environment: Vec<(std::ffi::OsString, std::ffi::OsString)>,
     /// Begin of the job: on this host's counter, and since 1970.
@@ -195,20 +195,10 @@ impl Head<'_> {
                 self.reap(watchdog);
             }
             WAKE => self.resume_output(),
-            TERMINAL | RELAY => {
-                if let Some(relay) = &mut self.relay {
-                    if token == TERMINAL { relay.read() } else { relay.write() }
-                }
-                self.poll_input();
-            }
+            TERMINAL | RELAY => input::ready(token, &mut self.relay, &self.epoll),
             LISTENER => self.accept(),
             CONNECTIONS.. => self.read_link(token),
-            stream => {
-                self.output.ready(stream, &self.epoll);
-                if stream == STREAMS && self.relay.is_some() {
-                    self.prompt = Some(Instant::now() + PROMPT_AFTER);
-                }
-            }
+            stream => self.output.ready(stream, self.relay.is_some(), &self.epoll),
         }
     }
 

@@ -27,20 +27,21 @@ const MOST_OF_STRANGERS: usize = 4 << 10;
 /// Bytes that may wait to be sent before [`Link::is_full`].
 const FULL: usize = 1 << 20;
 
-/// How long the other side has been silent, in time in which this process could listen: where it was stopped, or the
-/// whole machine was, nothing can be said of the other side.
-struct Silence {
+/// Time in which this process could listen: where it was stopped, or the whole machine was, nothing can be said of the
+/// other side.
+pub struct Listened {
     sum: Duration,
     looked: Instant,
 }
 
-impl Silence {
-    fn since(now: Instant) -> Self {
+impl Listened {
+    /// None yet.
+    pub fn since(now: Instant) -> Self {
         Self { sum: Duration::ZERO, looked: now }
     }
 
     /// Whoever can listen looks more often than once in a [`BEAT`].
-    fn look(&mut self, now: Instant) -> Duration {
+    pub fn look(&mut self, now: Instant) -> Duration {
         self.sum += now.saturating_duration_since(self.looked).min(BEAT);
         self.looked = now;
         self.sum
@@ -57,7 +58,8 @@ pub struct Link {
     writing: bool,
     most: usize,
     limit: Duration,
-    silent: Silence,
+    /// Since the other side has said something.
+    silent: Listened,
     spoke: Instant,
     /// The other side has said that it will be silent.
     pub paused: bool,
@@ -81,7 +83,7 @@ impl Link {
             writing: false,
             most: MOST_OF_STRANGERS,
             limit: SILENCE,
-            silent: Silence::since(now),
+            silent: Listened::since(now),
             spoke: now,
             paused: false,
         })
@@ -147,7 +149,7 @@ impl Link {
                 Ok(0) => end = Some(io::Error::new(ErrorKind::UnexpectedEof, "the connection was closed")),
                 Ok(count) => {
                     self.incoming.extend_from_slice(&buffer[..count]);
-                    self.silent = Silence::since(Instant::now());
+                    self.silent = Listened::since(Instant::now());
                     self.paused = false;
                     self.limit = SILENCE;
                     continue;
@@ -261,7 +263,7 @@ mod tests {
     #[test]
     fn silence_is_time_in_which_one_could_listen() {
         let begin = Instant::now();
-        let mut silent = Silence::since(begin);
+        let mut silent = Listened::since(begin);
         let after = |ms| begin + Duration::from_millis(ms);
         assert_eq!(silent.look(after(250)), Duration::from_millis(250));
         assert_eq!(silent.look(after(1250)), Duration::from_millis(1250));

@@ -2,6 +2,7 @@
 //! a port of its own.
 
 use crate::sys::epoll::{Epoll, Interest};
+use crate::sys::net;
 use std::collections::BTreeMap;
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
@@ -21,6 +22,7 @@ impl Listeners {
             }
             let listener = TcpListener::bind((address, 0)).and_then(|listener| {
                 listener.set_nonblocking(true)?;
+                net::hold_back_silent(&listener);
                 Ok(listener)
             });
             match listener {
@@ -41,9 +43,18 @@ impl Listeners {
         addresses.iter().filter_map(|address| self.0.get(address)?.local_addr().ok()).collect()
     }
 
-    /// Somebody who has connected.
-    pub fn accept(&self) -> Option<TcpStream> {
-        self.0.values().find_map(|listener| listener.accept().ok()).map(|(stream, _)| stream)
+    /// Who has connected, one at each address. Error: nobody can be taken, as where there are too many open files.
+    pub fn accept(&self) -> io::Result<Vec<TcpStream>> {
+        let mut all = Vec::new();
+        for listener in self.0.values() {
+            match listener.accept() {
+                Ok((stream, _)) => all.push(stream),
+                Err(error) if is_lack(&error) && all.is_empty() => return Err(error),
+                // Nobody is there, or who was there has gone.
+                Err(_) => {}
+            }
+        }
+        Ok(all)
     }
 
     /// Listens no longer.
@@ -52,9 +63,15 @@ impl Listeners {
     }
 }
 
+/// Whether it is this process or host that has too little of something.
+fn is_lack(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE | libc::ENOBUFS | libc::ENOMEM))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::Write;
 
     #[test]
     fn only_the_addresses_asked_for_are_listened_at() {
@@ -65,8 +82,9 @@ mod tests {
         let ports = listeners.ports(&[nobody, one, two]);
         assert_eq!(ports.len(), 1, "{ports:?}");
         assert!(TcpStream::connect((two, ports[0].port())).is_err());
-        let _stream = TcpStream::connect(ports[0]).unwrap();
-        assert!(listeners.accept().is_some() && listeners.accept().is_none());
+        let mut stream = TcpStream::connect(ports[0]).unwrap();
+        stream.write_all(b"I am here").unwrap();
+        assert_eq!([listeners.accept().unwrap().len(), listeners.accept().unwrap().len()], [1, 0]);
         listeners.close(&Epoll::new().unwrap());
         assert!(TcpStream::connect(ports[0]).is_err());
         let error = Listeners::open([nobody]).unwrap_err();

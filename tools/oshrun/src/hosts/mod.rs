@@ -12,6 +12,7 @@
 //! | [`pack`], [`message`], [`link`] | messages and the connection that carries them |
 //! | [`agent`] | starting a daemon |
 //! | [`addresses`], [`listeners`] | where daemons connect |
+//! | [`strangers`] | who has connected and has not said who it is |
 //! | [`head`] | the head's loop |
 //! | [`daemon`] | a daemon up to where its PEs run, and after they have ended |
 //! | [`key_values`] | the key-value space of the PEs' wire-up, in a daemon and in the head |
@@ -35,3 +36,4 @@ pub mod listeners;
 pub mod message;
 pub mod pack;
 pub mod snapshots;
+pub mod strangers;

@@ -4,24 +4,28 @@
 use pellucid_core::os::interface;
 use std::fs::File;
 use std::io::{self, Read};
-use std::net::{IpAddr, TcpStream, ToSocketAddrs};
+use std::net::{IpAddr, TcpListener, TcpStream, ToSocketAddrs};
 use std::os::fd::AsRawFd;
 use std::time::Duration;
 
 /// Has the system give up on bytes that the other side has not taken for so long, be it dead or out of reach.
 pub fn give_up_after(stream: &TcpStream, time: Duration) {
-    let millis = time.as_millis() as libc::c_uint;
-    let size = size_of_val(&millis) as libc::socklen_t;
-    // SAFETY: the value is readable for its size. A refusal leaves it to the silence of the other side.
-    unsafe {
-        libc::setsockopt(
-            stream.as_raw_fd(),
-            libc::IPPROTO_TCP,
-            libc::TCP_USER_TIMEOUT,
-            (&raw const millis).cast(),
-            size,
-        )
-    };
+    // A refusal leaves it to the silence of the other side.
+    set(stream, libc::TCP_USER_TIMEOUT, time.as_millis() as libc::c_int);
+}
+
+/// Has the system keep connections back over which nothing has come, for some seconds: one that is taken says
+/// something, as a rule.
+pub fn hold_back_silent(listener: &TcpListener) {
+    const SECONDS: libc::c_int = 3;
+    set(listener, libc::TCP_DEFER_ACCEPT, SECONDS);
+}
+
+/// Sets an option of TCP; a refusal leaves things as they are.
+fn set(socket: &impl AsRawFd, option: libc::c_int, value: libc::c_int) {
+    let size = size_of_val(&value) as libc::socklen_t;
+    // SAFETY: the value is readable for its size.
+    unsafe { libc::setsockopt(socket.as_raw_fd(), libc::IPPROTO_TCP, option, (&raw const value).cast(), size) };
 }
 
 /// Addresses at which other hosts may reach this one; its own loopback addresses come last.

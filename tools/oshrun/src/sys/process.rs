@@ -2,6 +2,7 @@
 #![allow(unsafe_code)]
 
 use pellucid_core::os::proc;
+use pellucid_profile::live::find;
 use std::io;
 
 /// How a process ended.
@@ -76,8 +77,7 @@ pub fn wait_for_end(pid: i32) -> Ended {
 
 /// Whether a process is stopped: by a signal, or by a debugger.
 pub fn is_stopped(pid: i32) -> bool {
-    let stat = proc::read(format!("/proc/{pid}/stat")).unwrap_or_default();
-    stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with(['T', 't']))
+    find::state(pid as u32).is_some_and(|(state, _)| matches!(state, 'T' | 't'))
 }
 
 /// Whether a process is stopped, or in the hands of a debugger: it does not go on by itself.

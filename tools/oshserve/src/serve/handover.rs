@@ -7,26 +7,24 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use pellucid_profile::segment::{Segment, handover};
 
 use super::jobs::Jobs;
+use super::places::Places;
 use super::sockets;
 use super::tracked::{Key, Tracked, key};
 use crate::metrics::collect::{Identity, STATES};
 use crate::metrics::otlp;
 use crate::push::PushedJob;
-use crate::say::{Sparing, complain};
+use crate::say::Sparing;
 use crate::sys;
 
 /// Longest message.
 const LONGEST: usize = 16 << 10;
 /// How long the message may take.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Jobs at a time.
-const MOST: usize = 1024;
 /// PEs of a host.
 const MOST_PES_OF_HOST: usize = 1 << 16;
 
@@ -45,39 +43,65 @@ pub fn default_socket() -> PathBuf {
 /// # Errors
 /// There is no thread.
 pub fn take_jobs(listener: UnixListener, jobs: Arc<Jobs>) -> io::Result<()> {
-    let (count, complaints) = (Arc::new(AtomicUsize::new(0)), Arc::new(Sparing::default()));
+    let intake = Intake { jobs, places: Places::new(handover::user()), full: Sparing::default(), bad: Arc::default() };
     std::thread::Builder::new().name("handover".into()).spawn(move || {
-        let mut is_full = false;
         for stream in listener.incoming() {
-            let Ok(stream) = stream else {
+            match stream {
+                Ok(stream) => intake.take(stream),
                 // Too many open files, as a rule: they become fewer.
-                std::thread::sleep(Duration::from_millis(100));
-                continue;
-            };
-            if count.fetch_add(1, Ordering::Relaxed) >= MOST {
-                count.fetch_sub(1, Ordering::Relaxed);
-                jobs.count_error();
-                if !std::mem::replace(&mut is_full, true) {
-                    complain(format_args!("serve: {MOST} jobs are handed over at a time: more of them are not taken"));
-                }
-                continue;
-            }
-            is_full = false;
-            let (jobs, mine, complaints) = (Arc::clone(&jobs), Arc::clone(&count), Arc::clone(&complaints));
-            let serve_job = move || {
-                if let Err(error) = follow(stream, &jobs) {
-                    jobs.count_error();
-                    complaints.complain(format_args!("serve: a job that was handed over: {error}"));
-                }
-                mine.fetch_sub(1, Ordering::Relaxed);
-            };
-            let started = std::thread::Builder::new().name("job".into()).stack_size(256 << 10).spawn(serve_job);
-            if started.is_err() {
-                count.fetch_sub(1, Ordering::Relaxed);
+                Err(_) => std::thread::sleep(Duration::from_millis(100)),
             }
         }
     })?;
     Ok(())
+}
+
+/// Where jobs are taken.
+struct Intake {
+    jobs: Arc<Jobs>,
+    places: Arc<Places>,
+    /// What is said of users that have no more places, and of jobs that are none.
+    full: Sparing,
+    bad: Arc<Sparing>,
+}
+
+impl Intake {
+    /// Somebody connects, and may hand a job over.
+    fn take(&self, stream: UnixStream) {
+        let (jobs, bad) = (Arc::clone(&self.jobs), Arc::clone(&self.bad));
+        let refuse = move |error: io::Error| {
+            jobs.count_error();
+            bad.complain(format_args!("serve: a job that was handed over: {error}"));
+        };
+        // Before anything is kept for it.
+        let user = match user_of(&stream) {
+            Ok(user) => user,
+            Err(error) => return refuse(error),
+        };
+        let place = match self.places.take(user) {
+            Ok(place) => place,
+            Err(what) => {
+                self.jobs.count_error();
+                return what.iter().for_each(|what| self.full.complain(format_args!("serve: {what}")));
+            }
+        };
+        let jobs = Arc::clone(&self.jobs);
+        let serve_job = move || {
+            let _place = place;
+            follow(stream, user, &jobs).unwrap_or_else(refuse);
+        };
+        // Without a thread, connection and place are given back.
+        let _ = std::thread::Builder::new().name("job".into()).stack_size(256 << 10).spawn(serve_job);
+    }
+}
+
+/// Whose connection it is, which somebody has who may hand over jobs here.
+fn user_of(stream: &UnixStream) -> io::Result<u32> {
+    let user = handover::peer(stream.as_fd())?;
+    if handover::user() != 0 && user != handover::user() {
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, format!("it is user {user}'s")));
+    }
+    Ok(user)
 }
 
 /// From now on jobs can be handed over: they wait for [`take_jobs`].
@@ -100,11 +124,7 @@ pub fn bind(path: &Path) -> io::Result<UnixListener> {
 }
 
 /// One job, from its message to its end.
-fn follow(mut stream: UnixStream, jobs: &Jobs) -> io::Result<()> {
-    let user = handover::peer(stream.as_fd())?;
-    if handover::user() != 0 && user != handover::user() {
-        return Err(io::Error::new(io::ErrorKind::PermissionDenied, format!("it is user {user}'s")));
-    }
+fn follow(mut stream: UnixStream, user: u32, jobs: &Jobs) -> io::Result<()> {
     let first = first_message(&stream, Some(Instant::now() + PATIENCE)).map_err(|error| match error.kind() {
         io::ErrorKind::WouldBlock => io::Error::other(format!("its message did not come within {PATIENCE:?}")),
         _ => error,
@@ -194,7 +214,11 @@ pub fn accept(JobMessage { text, fd }: JobMessage, user: u32, jobs: &Jobs) -> io
 mod tests {
     use std::io::Write;
 
+    use pellucid_profile::model::JobIdentity;
+    use pellucid_profile::segment::{self, JobInfo, Origin};
+
     use super::*;
+    use crate::serve::jobs::Limits;
 
     #[test]
     fn a_message_that_trickles_has_no_more_time_than_others() {
@@ -208,6 +232,49 @@ mod tests {
         assert_eq!(error.kind(), io::ErrorKind::WouldBlock, "{error}");
         drop(mine);
         trickle.join().unwrap();
+    }
+
+    /// A connection of this user's, over which this job was handed over.
+    fn hand_over_as(user: u32, path: &Path, segment: &OwnedFd) -> UnixStream {
+        let stream = sys::as_user(user, || UnixStream::connect(path)).unwrap();
+        // It may be refused before.
+        let _ = handover::Handover::over(stream.as_fd(), segment.as_fd());
+        stream
+    }
+
+    #[test]
+    fn one_user_does_not_take_the_places_of_others() {
+        if handover::user() != 0 {
+            eprintln!("only root can be other users: not tested");
+            return;
+        }
+        sys::raise_limit_of_files();
+        let folder = std::env::temp_dir().join(format!("pellucid-handover-{}", std::process::id()));
+        let path = folder.join("s");
+        let limits = Limits { linger: Duration::ZERO, max_series: 1, show_user: false, top: 0, by_node: false };
+        let jobs = Arc::new(Jobs::new(limits));
+        jobs.only_these();
+        take_jobs(bind(&path).unwrap(), Arc::clone(&jobs)).unwrap();
+        let job = |name: &str, start: u64| {
+            let identity = JobIdentity { id: name.into(), ..JobIdentity::default() };
+            let origin = Some(Origin { counter_ns: 1, realtime_ns: start, launcher_pid: 1 });
+            segment::create(1, &JobInfo { identity, origin, ..JobInfo::default() }).unwrap()
+        };
+        let greedy = job("greedy", 1);
+        let _all: Vec<UnixStream> = (0..1034).map(|_| hand_over_as(65_534, &path, &greedy)).collect();
+        let _other = hand_over_as(65_533, &path, &job("other's", 2));
+        let _own = hand_over_as(0, &path, &job("root's", 3));
+        let begun = Instant::now();
+        let names = loop {
+            let mut names: Vec<String> = jobs.lines().into_iter().map(|line| line.job_id).collect();
+            names.sort_unstable();
+            if names.len() == 3 || begun.elapsed() > Duration::from_secs(20) {
+                break names;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        };
+        let _ = fs::remove_dir_all(&folder);
+        assert_eq!(names, ["greedy", "other's", "root's"]);
     }
 
     #[test]

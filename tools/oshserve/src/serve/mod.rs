@@ -5,6 +5,7 @@
 //! | [`tracked`] | a job that is known: its segment, or its last numbers |
 //! | [`jobs`] | all of them; when one is forgotten |
 //! | [`handover`], [`found`] | how jobs become known: by the socket, and under `/proc` |
+//! | [`places`] | how many jobs each user may hand over |
 //! | [`scrapers`] | who scrapes regularly, and has seen a job's last numbers |
 //! | [`answer`] | paths, formats, the pages |
 //! | [`config`] | the file of `--web.config.file`: TLS and passwords |
@@ -17,6 +18,7 @@ pub mod config;
 pub mod found;
 pub mod handover;
 pub mod jobs;
+pub mod places;
 pub mod scrapers;
 pub mod server;
 pub mod sockets;

@@ -66,7 +66,7 @@ struct File {
     key: u64,
     /// Names the file among those that the group has opened.
     name: u64,
-    /// Where the next ordered call begins; the same on all members.
+    /// Where the next ordered call begins. Members of one host have the first of them place all; only that one knows.
     position: AtomicI64,
 }
 

@@ -7,7 +7,7 @@ use super::super::table::HOSTS_FCOLLECT;
 use crate::base::Fault;
 use crate::inter_host::{BoxedSchedule, Buffer, By, Net, Object, gather};
 use crate::team::algorithm::Shape;
-use crate::team::check::{check_overlap, memory_of, place_of_source};
+use crate::team::check::{check_collected, check_overlap, memory_of, place_of_source};
 use crate::team::contribution::{HostCall, INLINE, Kind, signature};
 use crate::team::hierarchical::{Hierarchy, InterHostCall};
 use crate::team::{Team, World};
@@ -102,9 +102,7 @@ pub(in super::super) fn collect(
         let net = sizes.hosts()?;
         ends = net.run(self::ends(&net, mine))?;
         let total = ends.last().copied().unwrap_or(0);
-        if total > 0 {
-            w.map.local("dest", dest, total)?;
-        }
+        check_collected(&w.map, dest, total)?;
         let mut to = layout.host.checked_sub(1).map_or(0, |before| ends[before]);
         for (pe, (count, place)) in blocks.into_iter().enumerate().filter(|(_, (count, _))| *count > 0) {
             let from = memory_of(&w.map, "source", place, count, local.world(pe as i32))?;
@@ -135,7 +133,7 @@ pub(in super::super) fn collect(
     if total == 0 {
         return Ok(());
     }
-    w.map.local("dest", dest, total)?;
+    check_collected(&w.map, dest, total)?;
     check_overlap(&w.map, dest, total, source, bytes, false)?;
     broadcast::intra_host(w, local, dest, dest, total, 0, false)
 }

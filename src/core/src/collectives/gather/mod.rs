@@ -9,8 +9,10 @@ pub use flat::flat;
 use super::table::FCOLLECT;
 use crate::base::Fault;
 use crate::team::algorithm::Shape;
-use crate::team::check::{Arg, check_matching, check_overlap, common_arguments, memory_of, place, place_of_source};
-use crate::team::contribution::{HostCall, INLINE, Kind, signature};
+use crate::team::check::{
+    Arg, check_collected, check_matching, check_overlap, common_arguments, memory_of, place, place_of_source,
+};
+use crate::team::contribution::{Bytes, HostCall, INLINE, Kind, signature};
 use crate::team::{Handle, World};
 use crate::transport::shm::copy::copy;
 
@@ -72,32 +74,49 @@ pub fn collect(w: &World, team: Handle, dest: *mut u8, source: *const u8, bytes:
         unsafe { copy(words.as_mut_ptr().add(1).cast(), source, bytes) };
     }
     call.contribute(&words);
+    let mut result = if w.map.check { check_sum(&call, dest, (source, bytes)) } else { Ok(()) };
     let mut offset = 0usize;
     for pe in 0..team.size {
         let theirs = HostCall::words(call.contribution(pe)?);
         let count = theirs.0[0] as usize;
-        if count == 0 {
+        if count == 0 || result.is_err() {
             continue;
         }
         let to = dest.wrapping_add(offset);
-        w.map.local("dest", to, count)?;
-        check_overlap(&w.map, to, count, source, bytes, false)?;
-        // SAFETY: the part of dest was checked; the member's source is mapped.
-        unsafe {
-            if count <= SMALL {
-                copy(to, theirs.0.as_ptr().add(1).cast(), count);
-            } else {
-                copy(to, memory_of(&w.map, "source", theirs.0[1], count, team.world(pe))?, count);
-            }
-        }
-        offset += count;
+        result = collect_from(&call, to, &theirs, pe);
+        offset = offset.saturating_add(count);
     }
+    // What is wrong here alone is no reason for the others to wait: they have what they need.
     call.all_synchronized();
     call.done();
+    result?;
     if bytes > SMALL {
         call.wait_for_others()?;
     }
     Ok(0)
+}
+
+/// With `--check`: what all members give, one after the other, lies in one object and is apart from this PE's source.
+fn check_sum(call: &HostCall<'_>, dest: *mut u8, (source, bytes): (*const u8, usize)) -> Result<(), Fault> {
+    let sizes = (0..call.team.size).map(|pe| Ok(HostCall::words(call.contribution(pe)?).0[0] as usize));
+    let total = sizes.sum::<Result<usize, Fault>>()?;
+    check_collected(&call.w.map, dest, total)?;
+    check_overlap(&call.w.map, dest, total, source, bytes, false)
+}
+
+/// Copies what a member gives to its place in dest.
+fn collect_from(call: &HostCall<'_>, to: *mut u8, theirs: &Bytes, pe: i32) -> Result<(), Fault> {
+    let (map, count) = (&call.w.map, theirs.0[0] as usize);
+    map.local("dest", to, count)?;
+    // SAFETY: the part of dest was checked; the member's source is mapped.
+    unsafe {
+        if count <= SMALL {
+            copy(to, theirs.0.as_ptr().add(1).cast(), count);
+        } else {
+            copy(to, memory_of(map, "source", theirs.0[1], count, call.team.world(pe))?, count);
+        }
+    }
+    Ok(())
 }
 
 /// All members, this one first: so that not all read from the same one at a time.

@@ -18,7 +18,7 @@ use crate::inter_host::{Buffer, By, Net, Phase, dissemination, gather, step};
 use crate::request::{self, Request, uses};
 use crate::team::World;
 use crate::team::algorithm::Shape;
-use crate::team::check::{Arg, Compared};
+use crate::team::check::{Arg, Compared, check_collected};
 use crate::team::finalizing::{self, Waiting};
 use crate::team::hierarchical::{Absence, Patience, Peers, Ranks, Waits};
 use crate::team::pe_list::PeList;
@@ -195,7 +195,7 @@ impl<'w> FlatCall<'w> {
         if total == 0 {
             return Ok(());
         }
-        self.w.map.local("dest", dest, total)?;
+        check_collected(&self.w.map, dest, total)?;
         let first = |member: usize| member.checked_sub(1).map_or(0, |before| ends[before]);
         let net = self.net(1, Kind::Collect, 0);
         // SAFETY: checked here and by the caller.

@@ -82,6 +82,23 @@ fn places_of_a_table_are_taken_without_a_read() {
     assert!(found(&table(10), "compare-and-swap").is_none(), "next to nothing to be saved");
 }
 
+/// PEs that poll a flag and never swap feed no swaps of another PE, however alike their numbers are.
+#[test]
+fn reads_of_pes_that_never_swap_feed_no_swaps() {
+    let read = |calls, ms: u64| routine("shmem_long_atomic_fetch", Class::Amo, calls, 8, ms * MS);
+    let swap = |ms: u64| routine("shmem_long_atomic_compare_swap", Class::Amo, 120_000, 8, ms * MS);
+    let of = |first: [Routine; 2], others: Routine| {
+        let mut profile = profile(std::slice::from_ref(&others), 0.25);
+        profile.pes[0].routines = first.to_vec();
+        profile
+    };
+    let fed = of([swap(400), read(120_000, 400)], read(10, 0));
+    assert!(found(&fed, "compare-and-swap").is_some(), "{:?}", findings(&fed));
+    let alone = of([swap(400), read(10, 0)], read(40_000, 400));
+    assert!(found(&alone, "compare-and-swap").is_none(), "{:?}", findings(&alone));
+    assert!(found(&alone, "polling").is_some(), "{:?}", findings(&alone));
+}
+
 /// Locks of many records, each a word that is swapped until it is free and then set back.
 #[test]
 fn locks_of_many_records_are_polled() {

@@ -84,8 +84,8 @@ fn contexts(profile: &Merged) -> Grid {
     grid
 }
 
-/// What a team is called.
-fn team_name((id, _, _, size): TeamKey, npes: u32) -> String {
+/// What a team is called, in a job of so many PEs.
+pub(crate) fn team_name((id, _, _, size): TeamKey, npes: u32) -> String {
     match id {
         0 if size as u32 == npes => "world".to_owned(),
         1 => "shared".to_owned(),

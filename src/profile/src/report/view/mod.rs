@@ -25,6 +25,7 @@ mod timeline;
 pub(crate) use callsites::{Regions, VIEW as CALL_SITES};
 pub(super) use callsites::{SiteLine, lines};
 pub(crate) use causes::VIEW as CAUSES;
+pub(crate) use contexts::team_name;
 pub(crate) use imbalance::{LateLine, late_by_line};
 pub(crate) use phases::{LinePhase, phases_by_line};
 pub(crate) use place::{are_sums, located};

@@ -99,8 +99,8 @@ mod tests {
     /// Nobody knows that it was outside of the library.
     #[test]
     fn what_was_not_recorded_is_not_outside() {
-        let shown = |last_ns: u64| {
-            let slices = vec![[0; 4], [0, 0, 0, last_ns]];
+        let shown = |gap_ns: u64| {
+            let slices = vec![[0; 4], [0, 0, 0, gap_ns]];
             let mut pe = Pe { end_ns: 2000, progress: Progress::Finalized, ..Pe::default() };
             pe.tables.timeline = Timeline { begin_ns: 0, width_ns: 1000, slices };
             let merged = Merged::from(&Profile { pes: vec![pe], ..Profile::default() });

@@ -134,6 +134,31 @@ fn few_pairs_have_no_causes_for_people() {
     }
 }
 
+/// A function that has another name takes no time away and brings none: what takes longer is the first row.
+#[test]
+fn what_was_moved_is_no_cause() {
+    let run = |function: &str, get_ns: u64| {
+        let mut run = stencil([get_ns; 4]);
+        let site = key("shmem_barrier_all", function, "");
+        run.sites.remove(&run.keys[1]);
+        run.sites.insert(site.clone(), Amount { calls: 40, bytes: 0 });
+        run.late = run.late.into_iter().filter(|((key, _), _)| *key != run.keys[1]).collect();
+        run.keys[1] = site;
+        run.cells.iter_mut().filter(|((at, _), _)| *at == 1).for_each(|(_, cell)| cell.ns = 30_000_000);
+        run
+    };
+    let (base, new) = (run("step", 1_000_000), run("advance", 3_000_000));
+    let causes = find(&[&base], &[&new], &Side::of(&[&base]), &Side::of(&[&new]));
+    let rows: Vec<(&str, f64)> = causes.rows.iter().map(|row| (row.op.as_str(), row.parts.sum())).collect();
+    assert_eq!(rows, [("shmem_getmem", 8_000_000.0)]);
+    // In the new function it takes longer, which is what calls cost.
+    let mut slow = run("advance", 1_000_000);
+    slow.cells.iter_mut().filter(|((at, _), _)| *at == 1).for_each(|(_, cell)| cell.ns = 31_000_000);
+    let causes = find(&[&base], &[&slow], &Side::of(&[&base]), &Side::of(&[&slow]));
+    let [row] = &causes.rows[..] else { panic!("{causes:?}") };
+    assert_eq!((row.site.as_str(), row.parts), ("advance", Parts { cost: 4_000_000.0, ..Parts::default() }));
+}
+
 /// A pipeline: each PE computes, then waits for its left neighbour's flag. What PE 1 takes longer for its get is
 /// waited for by PE 2, and PE 3 waits for PE 2, which does nothing longer itself.
 #[test]

@@ -7,7 +7,7 @@ use pellucid_profile::op::{Class, class_of};
 use super::{Change, Effect};
 
 /// Kinds of routines whose calls stand for each other.
-fn kind(op: &str) -> Option<u8> {
+pub(super) fn kind(op: &str) -> Option<u8> {
     match class_of(op) {
         Some(Class::Setup | Class::Query | Class::Control | Class::Test) => None,
         Some(Class::Signal) => Some(Class::Put as u8),
@@ -42,13 +42,14 @@ impl Added {
     }
 }
 
-/// By kind of routine: more calls or more bytes in all are worse, whichever routine of the kind they are of.
+/// By kind of routine: more calls or more bytes in all are worse, whichever routine of the kind they are of, and so are
+/// more of them to other hosts.
 pub fn set_effects(changed: &mut [Change]) {
-    let mut sums: BTreeMap<u8, Added> = BTreeMap::new();
-    let is_counted = |change: &&mut Change| change.detail.is_none() && change.accepted.is_none();
+    let mut sums: BTreeMap<(u8, bool), Added> = BTreeMap::new();
+    let is_counted = |change: &&mut Change| (change.detail.is_none() || change.is_remote) && change.accepted.is_none();
     for change in changed.iter_mut().filter(is_counted) {
         if let Some(kind) = kind(&change.op) {
-            sums.entry(kind).or_default().add(change);
+            sums.entry((kind, change.is_remote)).or_default().add(change);
         }
     }
     for change in changed.iter_mut() {
@@ -61,10 +62,10 @@ pub fn set_effects(changed: &mut [Change]) {
                     Effect::Better
                 }
             }
-            Some(_) if change.detail.is_some() => Effect::Same,
+            Some(_) if change.detail.is_some() && !change.is_remote => Effect::Same,
             // What went the other way has been replaced by what did not.
             Some(kind) => {
-                let sum = sums.get(&kind).copied().unwrap_or_default();
+                let sum = sums.get(&(kind, change.is_remote)).copied().unwrap_or_default();
                 let mut own = Added::default();
                 own.add(change);
                 match own {

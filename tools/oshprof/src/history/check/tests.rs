@@ -68,6 +68,35 @@ fn a_large_change_is_told_after_two_runs_and_confirmed_after_five() {
     assert!(five.len() == 1 && !five[0].is_suspected && five[0].commit == "c40", "{five:?}");
 }
 
+/// A gain of 17 % is lost again: the loss stands, however many runs come after it.
+#[test]
+fn what_stands_is_told_as_long_as_it_stands() {
+    for (from, to, seeds) in [(15, 25, 1..4), (10, 17, 4..6)] {
+        for (after, seed) in [5, 7, 12, 20].into_iter().flat_map(|after| seeds.clone().map(move |seed| (after, seed))) {
+            let found = check(&history(to + after, seed, |at| if (from..to).contains(&at) { 0.0 } else { 0.18 }));
+            let told: Vec<(&str, bool)> = found.iter().map(|f| (f.commit.as_str(), f.fails())).collect();
+            let named = (format!("c{from}"), format!("c{to}"));
+            assert_eq!(told, [(named.0.as_str(), false), (named.1.as_str(), true)], "{after} runs later");
+        }
+    }
+}
+
+/// Ten runs took longer, and later ones do not: both commits are told, and that it is no regression any more.
+#[test]
+fn what_was_taken_back_is_told_and_stands_no_more() {
+    for (length, longer) in [(30, 0.18), (36, 0.18), (60, 0.18), (45, 0.7)] {
+        let found = check(&history(length, 7, |at| if (15..25).contains(&at) { longer } else { 0.0 }));
+        let [worse, better] = &found[..] else { panic!("{found:?}") };
+        assert_eq!((worse.commit.as_str(), worse.until.as_deref(), worse.fails()), ("c15", Some("c25"), false));
+        assert!(worse.text().starts_with("regression from c15 to c25"), "{}", worse.text());
+        assert_eq!((better.commit.as_str(), better.is_worse, better.until.as_deref()), ("c25", false, None));
+    }
+    // Half of it stays.
+    let level = |at: usize| if at < 20 { 0.0 } else { [0.2, 0.1][usize::from(at >= 32)] };
+    let found = check(&history(45, 7, level));
+    assert!(found.len() == 2 && found[0].fails() && found[0].until.is_none(), "{found:?}");
+}
+
 #[test]
 fn what_went_away_is_forgotten() {
     let found = check(&history(60, 8, |at| if (40..42).contains(&at) { 0.3 } else { 0.0 }));

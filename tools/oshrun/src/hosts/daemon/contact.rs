@@ -81,8 +81,8 @@ fn greet(address: SocketAddr, invitation: &Invitation) -> io::Result<TcpStream> 
     };
     let mut body = Vec::new();
     hello.put(&mut body);
-    stream.write_all(&(body.len() as u32).to_le_bytes())?;
-    stream.write_all(&body)?;
+    // At once: the head has little patience with strangers, who say half of it.
+    stream.write_all(&[&(body.len() as u32).to_le_bytes(), &*body].concat())?;
     let mut head = [0; 4];
     stream.read_exact(&mut head)?;
     let mut answer = vec![0; (u32::from_le_bytes(head) as usize).min(1 << 10)];

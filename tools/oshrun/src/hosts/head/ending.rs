@@ -181,16 +181,15 @@ impl Head<'_> {
         for (token, (link, host)) in &mut self.links {
             if let Some(why) = link.silence(now) {
                 silent.push((*token, *host, why));
-            } else if link.beat_due(now) && host.is_some() {
+            } else if link.beat_due(now) {
                 link.send(&ToDaemon::Beat {}, &self.epoll);
             }
         }
         for (token, host, why) in silent {
             self.drop_link(token);
-            if let Some(host) = host {
-                self.disconnected(host, why);
-            }
+            self.disconnected(host, why);
         }
+        self.strangers.drop_late(now, &self.epoll);
     }
 
     /// Does what is due.
@@ -209,10 +208,7 @@ impl Head<'_> {
         if self.relay.as_ref().is_some_and(Relay::is_resumed) {
             self.poll_input();
         }
-        if self.prompt.is_some_and(|due| now >= due) {
-            self.prompt = None;
-            self.output.prompt();
-        }
+        self.output.prompt(now);
     }
 
     /// Says which hosts hold up the end of the job. Where whoever asks for it asks again, they are not waited for.
@@ -351,6 +347,7 @@ impl Head<'_> {
     /// Passes on what is left of the output.
     pub(super) fn flush(&mut self) -> io::Result<()> {
         self.relay = None;
+        self.stop_listening();
         let give_up = Instant::now() + LAST_OUTPUT;
         let mut interrupted_at = self.interrupted.then(Instant::now);
         loop {
@@ -379,7 +376,7 @@ impl Head<'_> {
                         }
                     }
                     WAKE => self.resume_output(),
-                    super::STREAMS..super::LISTENER => self.output.ready(token, &self.epoll),
+                    super::STREAMS..super::LISTENER => self.output.ready(token, false, &self.epoll),
                     super::CONNECTIONS.. => {
                         if let Some((link, _)) = self.links.get_mut(&token) {
                             let (_, end) = link.ready::<ToHead>(&self.epoll);

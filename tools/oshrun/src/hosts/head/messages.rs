@@ -5,66 +5,91 @@ use crate::hosts::clock;
 use crate::hosts::link::Link;
 use crate::hosts::message::{PROTOCOL, ToDaemon, ToHead, VERSION};
 use crate::supervise::Lost;
+use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 /// How long an agent may take to go after its daemon has said good-bye.
 const LEAVE: Duration = Duration::from_secs(3);
 
+/// How many are taken before what others say is read.
+const AT_ONCE: usize = 64;
+/// How long nobody is taken where that cannot be.
+const PAUSE: Duration = Duration::from_millis(10);
+
 impl Head<'_> {
     /// Somebody connects.
     pub(super) fn accept(&mut self) {
-        while let Some(stream) = self.listeners.accept() {
-            let token = CONNECTIONS + self.next_link;
-            self.next_link += 1;
-            if let Ok(link) = Link::new(stream, token, &self.epoll) {
-                self.links.insert(token, (link, None));
+        for _ in 0..AT_ONCE {
+            match self.listeners.accept() {
+                Ok(streams) if streams.is_empty() => return,
+                Ok(streams) => streams.into_iter().for_each(|stream| self.admit(stream)),
+                // There are too many open files, as a rule, and strangers hold some.
+                Err(_) if self.strangers.drop_first(&self.epoll) => {}
+                Err(_) => return std::thread::sleep(PAUSE),
             }
         }
+    }
+
+    fn admit(&mut self, stream: TcpStream) {
+        let token = CONNECTIONS + self.next_link;
+        self.next_link += 1;
+        if let Ok(link) = Link::new(stream, token, &self.epoll) {
+            self.strangers.add(token, link, &self.epoll);
+            // Parts of the job have said who they are: no others that come after them take their place.
+            self.read_link(token);
+        }
+    }
+
+    /// Nobody can connect any more, and who has not said who it is has no need to.
+    pub(super) fn stop_listening(&mut self) {
+        self.listeners.close(&self.epoll);
+        self.strangers.clear(&self.epoll);
     }
 
     /// A connection has something.
     pub(super) fn read_link(&mut self, token: u64) {
-        let Some((link, host)) = self.links.get_mut(&token) else { return };
-        let host = *host;
+        let known = self.links.get_mut(&token).map(|(link, _)| link);
+        let Some(link) = known.or_else(|| self.strangers.get(token)) else { return };
         let (messages, end) = link.ready::<ToHead>(&self.epoll);
         for message in messages {
-            match self.links.get(&token).and_then(|(_, host)| *host) {
-                Some(host) => self.handle_message(host, message),
+            match self.links.get(&token) {
+                Some((_, host)) => self.handle_message(*host, message),
                 None => self.greet(token, message),
             }
         }
-        let host = host.or_else(|| self.links.get(&token).and_then(|(_, host)| *host));
-        if let Some(error) = end {
-            self.drop_link(token);
-            if let Some(host) = host {
-                self.disconnected(host, error.to_string());
-            }
+        if let Some(error) = end
+            && let Some(host) = self.drop_link(token)
+        {
+            self.disconnected(host, error.to_string());
         }
     }
 
-    pub(super) fn drop_link(&mut self, token: u64) {
-        if let Some((link, host)) = self.links.remove(&token) {
-            link.forget(&self.epoll);
-            if let Some(host) = host {
-                self.hosts[host].link = None;
-            }
+    /// Drops a connection; returns the host whose it is.
+    pub(super) fn drop_link(&mut self, token: u64) -> Option<usize> {
+        if let Some(stranger) = self.strangers.take(token) {
+            stranger.forget(&self.epoll);
         }
+        let (link, host) = self.links.remove(&token)?;
+        link.forget(&self.epoll);
+        self.hosts[host].link = None;
+        Some(host)
     }
 
     /// The first message of whoever has connected.
     fn greet(&mut self, token: u64, message: ToHead) {
+        let Some(mut link) = self.strangers.take(token) else { return };
         let ToHead::Hello { protocol, version, secret, host, name } = message else {
-            return self.drop_link(token);
+            return link.forget(&self.epoll);
         };
         let number = host as usize;
         // Without the secret it is no part of this job.
         let known = secret == self.secret
             && self.hosts.get(number).is_some_and(|host| host.phase == Phase::Starting && host.link.is_none());
         if !known {
-            return self.drop_link(token);
+            return link.forget(&self.epoll);
         }
         if protocol != PROTOCOL || version != VERSION {
-            self.drop_link(token);
+            link.forget(&self.epoll);
             let host = &self.hosts[number].place.host;
             let text = format!(
                 "host {host} ({name}) has oshrun {version}, and this is oshrun {VERSION}: all hosts need the same \
@@ -75,10 +100,8 @@ impl Head<'_> {
             self.hosts[number].reap_from(Instant::now());
             return self.decide_exit(Some(text), 1);
         }
-        if let Some((link, host)) = self.links.get_mut(&token) {
-            link.trust();
-            *host = Some(number);
-        }
+        link.trust();
+        self.links.insert(token, (link, number));
         let host = &mut self.hosts[number];
         (host.link, host.phase) = (Some(token), Phase::Connected);
         self.output.release(number);

@@ -13,6 +13,7 @@ use crate::hosts::key_values::HeadKeyValues;
 use crate::hosts::list::Placement;
 use crate::hosts::listeners::Listeners;
 use crate::hosts::message::{Order, ToDaemon};
+use crate::hosts::strangers::Strangers;
 use crate::input::Relay;
 use crate::job::{self, Failure, raise_limit};
 use crate::options::{Options, ProfileChoice as Choice};
@@ -101,12 +102,12 @@ impl<'a> Head<'a> {
             agents: Pes::new(0),
             hosts: placements.iter().map(|place| Host::new(options, place, &oshrun)).collect(),
             links: HashMap::new(),
+            strangers: Strangers::new(placements.len()),
             next_link: 0,
             listeners,
             secret,
             answer,
             relay: None,
-            prompt: None,
             key_values: HeadKeyValues::new(placements.len()),
             environment,
             begin: (clock::counter_ns(), realtime_ns()),
@@ -211,11 +212,8 @@ impl<'a> Head<'a> {
         if self.is_ending() || self.hosts.iter().any(|host| host.phase != Phase::Ready) {
             return;
         }
-        // Everybody is here: who connects from now on, or has not said who it is, is a stranger.
-        self.listeners.close(&self.epoll);
-        let strangers: Vec<u64> =
-            self.links.iter().filter(|(_, link)| link.1.is_none()).map(|(token, _)| *token).collect();
-        strangers.into_iter().for_each(|token| self.drop_link(token));
+        // Everybody is here: who connects from now on, or has not said who it is, is no part of the job.
+        self.stop_listening();
         let runs = talk::runs(self.hosts.iter().map(|host| host.place.pes.len() as u32));
         let npes = self.hosts.last().map_or(0, |host| host.place.pes.end);
         let now = Instant::now();
