@@ -27,7 +27,7 @@ pub fn find(profile: &Case<'_>) -> Option<Finding> {
 
 fn in_run(profile: &Case<'_>) -> Option<Finding> {
     // Of a job that broke off nobody knows how long each would have worked, nor what they did at level 0.
-    if profile.pes.len() < 2 || profile.broke_off() || !profile.are_recorded_alike() {
+    if profile.pes.len() < 2 || profile.broke_off() || !profile.is_recorded_evenly() {
         return None;
     }
     let crowds = crowds(profile);

@@ -37,7 +37,7 @@ pub fn find(profile: &Case<'_>) -> Option<Finding> {
     let pes = profile.pes.len() as u64;
     let times = &profile.efficiencies.run;
     let elapsed = times.elapsed_most as f64;
-    let factors = times.factors(pes).filter(|_| pes > 1 && profile.are_recorded_alike())?;
+    let factors = times.factors(pes).filter(|_| pes > 1 && profile.is_recorded_evenly())?;
     let at_a_time = times.useful_sum as f64 / elapsed;
     let share = (times.savings(pes)[2] as f64 / elapsed).min(for_work_ns(profile, pes) / run_ns(profile));
     let is_in_turn = factors.balance >= LEAST_EVEN && (ONE..=FEW * pes as f64).contains(&at_a_time);

@@ -26,7 +26,7 @@ pub fn find(profile: &Case<'_>) -> Option<Finding> {
     let pes = profile.pes.len() as u64;
     let times = &profile.efficiencies.run;
     let factors =
-        times.factors(pes).filter(|_| pes > 1 && !profile.meetings_differ() && profile.are_recorded_alike())?;
+        times.factors(pes).filter(|_| pes > 1 && !profile.meetings_differ() && profile.is_recorded_evenly())?;
     let LateLine { late, .. } = late_by_line(profile, Regions::Together, profile.symbols).into_iter().next()?;
     let (pe, times_last, to_one) = late.worst()?;
     let lost = late.lost_ns as f64;

@@ -74,7 +74,7 @@ fn works(profile: &Merged, is_crowded: bool) -> impl Fn(&PeRow) -> f64 + use<> {
 /// See [`Case::uneven`].
 pub(super) fn groups<'p>(profile: &Case<'p>) -> Option<Groups<'p>> {
     let is_crowded = serialized::lacks_cores(profile);
-    let is_known = profile.are_recorded_alike() && !profile.meetings_differ();
+    let is_known = profile.is_recorded_evenly() && !profile.meetings_differ();
     if profile.pes.len() < 3 || !is_known || is_crowded && !are_cores_known(profile) {
         return None;
     }

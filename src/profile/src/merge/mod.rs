@@ -100,7 +100,7 @@ const THREADS: usize = 4;
 const MANY: usize = 64;
 
 /// What the times at level 0 may differ by at most to be alike, as a share of the longest run that was recorded.
-const ALIKE: f64 = 0.05;
+const UNRECORDED_DIFFERS: f64 = 0.05;
 
 /// Where PEs come from: memory, or files of which one is read at a time.
 pub trait PeSource: Sync {
@@ -236,10 +236,10 @@ impl Merged {
 
     /// Whether the level was 0 for about as long on all PEs: else what they did in the time that was recorded cannot be
     /// compared.
-    pub fn are_recorded_alike(&self) -> bool {
+    pub fn is_recorded_evenly(&self) -> bool {
         let unrecorded = || self.pes.iter().map(|pe| pe.system.unrecorded_ns);
         let differ = unrecorded().max().unwrap_or(0) - unrecorded().min().unwrap_or(0);
-        differ as f64 <= ALIKE * self.longest_ns() as f64
+        differ as f64 <= UNRECORDED_DIFFERS * self.longest_ns() as f64
     }
 
     /// Adds up the PEs of `source`, and tells `progress` how many of how many are done.

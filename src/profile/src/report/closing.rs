@@ -129,7 +129,7 @@ fn outside(profile: &Merged, run: f64, is_at_an_end: bool) -> Option<Line> {
     // A PE that computes longer has the others wait: where they do is told before, unless nobody knows.
     // Of a job that broke off nobody knows how long each would have computed.
     let known = profile.late.iter().any(|late| late.lost_ns as f64 > 0.0) || is_at_an_end || profile.broke_off();
-    let known = known || !profile.are_recorded_alike();
+    let known = known || !profile.is_recorded_evenly();
     // Nor is anything lost by a PE that nobody waits for.
     let known = known || !is_blamed(profile, outside.max.0);
     let row = profile.pes.iter().find(|pe| pe.pe == outside.max.0);

@@ -26,12 +26,12 @@ pub(super) fn text(profile: &Merged, symbols: &dyn Symbols) -> String {
     let mut out = of_view(profile, symbols);
     // What a run would gain is not known of one that did not come to its end: only what kept it from that.
     let is_whole = !profile.broke_off();
-    let are_alike = profile.are_recorded_alike();
-    let factors = if is_whole && are_alike { factors(profile) } else { String::new() };
+    let is_even = profile.is_recorded_evenly();
+    let factors = if is_whole && is_even { factors(profile) } else { String::new() };
     if !factors.is_empty() {
         let _ = write!(out, "\n{factors}");
     }
-    if let Some(line) = what_if(profile).filter(|_| is_whole && are_alike) {
+    if let Some(line) = what_if(profile).filter(|_| is_whole && is_even) {
         let _ = write!(out, "\n{}", super::table::filled(&line));
     }
     let first = advice::findings(profile, symbols).into_iter().find(|(rule, _)| is_whole || advice::is_of_end(rule));

@@ -80,7 +80,7 @@ pub fn other_notes(profile: &Merged, symbols: &dyn Symbols) -> Vec<String> {
 
 /// What is said of numbers where some of the run was not recorded.
 fn of_the_rest(profile: &Merged) -> &'static str {
-    match profile.are_recorded_alike() {
+    match profile.is_recorded_evenly() {
         true => "all times, shares and factors are of the rest",
         false => {
             "all times and shares are of the rest. PEs were at level 0 for different times: nothing is said of how \

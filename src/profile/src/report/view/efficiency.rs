@@ -34,14 +34,15 @@ const COLUMNS: [Column; 8] = [
 /// What is said of regions that not all PEs were in.
 const IDLE: &str = "PEs that were not in a region count as idle there. Phases are of the PEs that went through them.";
 
-const NOT_ALIKE: &str = "PEs were at level 0 for different times: what they did in the rest cannot be compared.";
+const UNEVENLY_RECORDED: &str =
+    "PEs were at level 0 for different times: what they did in the rest cannot be compared.";
 
 fn grid(profile: &Merged, symbols: &dyn Symbols) -> Grid {
     let mut grid = Grid::new("efficiency", "Efficiency", &COLUMNS, "no PE got as far as the end of its initialization");
     let all = &profile.efficiencies;
     let whole = whole_pes(profile);
-    if !profile.are_recorded_alike() {
-        return Grid { empty: NOT_ALIKE, ..grid };
+    if !profile.is_recorded_evenly() {
+        return Grid { empty: UNEVENLY_RECORDED, ..grid };
     }
     row(&mut grid, whole, ("run", "run"), &all.run);
     let mut regions: Vec<(&str, &Times)> = all.regions.iter().map(|(name, times)| (name.as_str(), times)).collect();
