@@ -1,9 +1,9 @@
 //! Waits that signal handlers interrupt which call the library: such a call leaves its own words where the thread shows
 //! what it is in, and its time would be of two calls.
 //!
-//! A call that has returned leaves no thread inside of one. So a wait that finds its thread outside has been interrupted
-//! since it looked last: it shows again what it showed then, and notes what the handler's calls took, which is no part
-//! of its time. Whoever does not wait long does not look.
+//! A call that has returned leaves no thread inside of one. So a wait that finds its thread outside has been
+//! interrupted since it looked last: it shows again what it showed then, and notes what the handler's calls took, which
+//! is no part of its time. Whoever does not wait long does not look.
 
 use std::sync::atomic::{Ordering::Relaxed, Ordering::SeqCst, compiler_fence};
 
@@ -13,8 +13,8 @@ use super::{slow_wait, tls};
 use crate::clock;
 use crate::segment::layout::{STATE_INSIDE, Slot, state_of};
 
-/// What is kept of a wait: what it shows, the time of the thread's calls so far in nanoseconds, when that was, in ticks,
-/// and what calls that have interrupted it took, in nanoseconds. Zeros at first.
+/// What is remembered of a wait: what it shows, the time of the thread's calls so far in nanoseconds, when that was, in
+/// ticks, and what calls that have interrupted it took, in nanoseconds. Zeros at first.
 pub type Remembered = [u64; 8];
 
 /// The calling thread waits and has looked in vain, or its wait is over.
