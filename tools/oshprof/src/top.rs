@@ -3,6 +3,7 @@
 mod ansi;
 mod look;
 pub(crate) mod screen;
+mod threads;
 mod view;
 
 use std::io;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::cursor::Cursor;
-use super::{MAGIC, ReadError, TAG_DENIED, TAG_END, TAG_PE, TAG_ROUTINE, VERSION};
+use super::{MAGIC, ReadError, TAG_DENIED, TAG_END, TAG_JOB, TAG_PE, TAG_ROUTINE, VERSION};
 use crate::histogram::{BUCKETS, Histogram};
 use crate::model::{End, LastOp, MOST_PES, Pe, Progress, Routine, SizeCount};
 use crate::op::Class;
@@ -21,6 +21,20 @@ pub(super) fn pe_file(path: &Path, bytes: &[u8], number: u32) -> (Option<Pe>, Op
     let result = sections(&mut cursor, &mut pe);
     pe.incomplete = result.is_err();
     (Some(pe), result.err())
+}
+
+/// The id of the job that a PE file is of; `None` where it does not say, or is damaged before that.
+pub(super) fn job_of<'a>(path: &'a Path, bytes: &'a [u8]) -> Option<&'a str> {
+    let mut cursor = Cursor::new(path, bytes);
+    preamble(path, &mut cursor).ok()?;
+    loop {
+        let (tag, mut payload) = checked(&mut cursor).ok()?;
+        match tag {
+            TAG_JOB => return payload.str("the job's id").ok(),
+            TAG_END => return None,
+            _ => {}
+        }
+    }
 }
 
 fn preamble(path: &Path, cursor: &mut Cursor<'_>) -> Result<(), ReadError> {
@@ -60,17 +74,24 @@ impl From<ReadError> for Stop {
     }
 }
 
-/// Reads one section; true when it was the last.
-fn section(cursor: &mut Cursor<'_>, pe_data: &mut Pe) -> Result<bool, Stop> {
+/// The tag and the contents of the next section.
+fn checked<'a>(cursor: &mut Cursor<'a>) -> Result<(u32, Cursor<'a>), Stop> {
     let begin = cursor.position();
     let tag = cursor.u32("a section")?;
     let length = cursor.u32("a section's length")? as usize;
-    let mut payload = cursor.part(length, "a section's contents")?;
+    let payload = cursor.part(length, "a section's contents")?;
     let end = cursor.position();
     let checksum = cursor.u32("a section's checksum")?;
     if crc32fast::hash(cursor.slice(begin, end)) != checksum {
         return Err(Stop::Skip(cursor.corrupt_at(begin, "the section's checksum does not match".to_owned())));
     }
+    Ok((tag, payload))
+}
+
+/// Reads one section; true when it was the last.
+fn section(cursor: &mut Cursor<'_>, pe_data: &mut Pe) -> Result<bool, Stop> {
+    let begin = cursor.position();
+    let (tag, mut payload) = checked(cursor)?;
     match tag {
         TAG_PE => {
             let (routines, tables) = (std::mem::take(&mut pe_data.routines), std::mem::take(&mut pe_data.tables));

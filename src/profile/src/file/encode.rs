@@ -1,13 +1,18 @@
 //! Writing a PE file. The order of the fields here is the format.
 
-use super::{MAGIC, TAG_DENIED, TAG_END, TAG_PE, TAG_ROUTINE, VERSION, sections};
+use super::{MAGIC, TAG_DENIED, TAG_END, TAG_JOB, TAG_PE, TAG_ROUTINE, VERSION, sections};
 use crate::model::{End, Pe, Progress, Routine};
 
-/// A whole PE file.
-pub(super) fn pe_file(pe_data: &Pe) -> Vec<u8> {
+/// A whole PE file, of a job with this id; empty where it is not known.
+pub(super) fn pe_file(pe_data: &Pe, job_id: &str) -> Vec<u8> {
     let mut file = MAGIC.to_vec();
     file.extend(VERSION.to_le_bytes());
     section(&mut file, TAG_PE, &pe(pe_data));
+    if !job_id.is_empty() {
+        let mut id = Vec::new();
+        put_text(&mut id, job_id);
+        section(&mut file, TAG_JOB, &id);
+    }
     for r in &pe_data.routines {
         section(&mut file, TAG_ROUTINE, &routine(r));
     }

@@ -19,6 +19,7 @@
 //! | 2 | one routine: see `encode::routine` |
 //! | 3 | end: `u32` number of routine sections before it |
 //! | 16 | time denied to samples: see `encode::denied` |
+//! | 64 | the job that it is of: text, its `job_id`; left out where that is not known |
 //! | others | see `sections`: a row each |
 //!
 //! A reader skips sections with other tags. Text is a `u32` length and UTF-8. A damaged or incomplete file is reported
@@ -72,5 +73,7 @@ const JOB_FILE: &str = "job.json";
 const TAG_PE: u32 = 1;
 const TAG_ROUTINE: u32 = 2;
 const TAG_END: u32 = 3;
+/// The job that a file is of.
+const TAG_JOB: u32 = 64;
 /// Time denied to samples, where there is any.
 const TAG_DENIED: u32 = 16;

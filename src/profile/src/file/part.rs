@@ -7,7 +7,7 @@ use crate::model::Pe;
 
 /// The bytes of the PE's file.
 pub fn encode_pe(pe: &Pe) -> Vec<u8> {
-    encode::pe_file(pe)
+    encode::pe_file(pe, "")
 }
 
 /// What the bytes of a PE's file say. Error: what is wrong with them, in words.

@@ -114,6 +114,13 @@ impl PeSource for Directory {
                 return None;
             }
         };
+        // Where files of two jobs were put into one directory.
+        let own = self.job.as_ref().map_or("", |job| &job.identity.id);
+        if let Some(id) = decode::job_of(path, &bytes).filter(|id| !own.is_empty() && *id != own) {
+            let what = format!("it is a file of job {id}, and {JOB_FILE} is that of job {own}");
+            self.note(at, ReadError::Corrupt { path: path.clone(), offset: 0, what });
+            return None;
+        }
         let number = number_of(path);
         let (pe, problem) = decode::pe_file(path, &bytes, number.unwrap_or(0));
         if let Some(problem) = problem {

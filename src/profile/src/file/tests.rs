@@ -263,6 +263,25 @@ fn what_is_written_is_read() {
 }
 
 #[test]
+fn a_file_of_another_job_is_named() {
+    let (dir, other) = (write_sample("own-job"), Scratch::new("other-job"));
+    let mut profile = sample();
+    profile.job.identity.id = "72_0".to_owned();
+    write(&profile, &OutputDir::take(&other.0).unwrap()).unwrap();
+    let name = dir.file("pe-00001.prof").file_name().unwrap().to_owned();
+    fs::copy(other.0.join(&name), dir.0.join(&name)).unwrap();
+    let loaded = read(&dir.0).unwrap();
+    let problem = loaded.problems[0].to_string();
+    assert!(problem.contains(name.to_str().unwrap()), "{problem}");
+    assert!(problem.ends_with("it is a file of job 72_0, and job.json is that of job 71_0"), "{problem}");
+    assert_eq!((loaded.problems.len(), loaded.profile.pes.len()), (1, sample().pes.len() - 1));
+    // A job that does not say which it is may have any.
+    let text = fs::read_to_string(dir.file("job.json")).unwrap();
+    fs::write(dir.file("job.json"), text.replace("  \"job_id\": \"71_0\",\n", "")).unwrap();
+    assert!(read(&dir.0).unwrap().problems.is_empty());
+}
+
+#[test]
 fn what_is_no_profile_is_named() {
     let dir = Scratch::new("none");
     let message = |path: &Path| read(path).unwrap_err().to_string();
@@ -382,7 +401,7 @@ fn random_damage_is_noticed_and_never_fatal() {
 fn damage_behind_a_right_checksum_is_never_fatal() {
     // What a checksum cannot catch: a writer with a bug. Each byte of each payload takes several values.
     let path = PathBuf::from("pe-00000.prof");
-    let whole = super::encode::pe_file(&sample().pes[0]);
+    let whole = super::encode::pe_file(&sample().pes[0], "71_0");
     let mut begin = 12;
     while begin < whole.len() {
         let length = u32::from_le_bytes(whole[begin + 4..begin + 8].try_into().unwrap()) as usize;
@@ -413,7 +432,7 @@ fn a_number_of_pes_that_nobody_has_is_damage() {
     assert!(loaded.problems.iter().any(|problem| problem.to_string().contains("\"pes\" is 4000000000")));
     assert!(loaded.profile.job.npes <= 16, "{}", loaded.profile.job.npes);
     // And of a PE's own number: the first of its section, behind tag and length.
-    let mut bytes = super::encode::pe_file(&sample().pes[0]);
+    let mut bytes = super::encode::pe_file(&sample().pes[0], "71_0");
     bytes[20..24].copy_from_slice(&[0xff; 4]);
     let end = 20 + u32::from_le_bytes(bytes[16..20].try_into().unwrap()) as usize;
     let checksum = crc32fast::hash(&bytes[12..end]);

@@ -18,18 +18,19 @@ pub fn write(profile: &Profile, dir: &OutputDir) -> Result<(), Error> {
     for old in names.iter().filter(|name| number_of(Path::new(name)).is_some_and(|pe| !is_kept(pe))) {
         dir.remove(old).map_err(failed(dir, old))?;
     }
-    write_pes(&profile.pes, dir)?;
+    write_pes(&profile.pes, &profile.job.identity.id, dir)?;
     write_job(&profile.job, profile.pes.iter().map(|pe| pe.pe), dir)
 }
 
-/// Writes the files of some PEs into a directory: those of one host, where each host writes its own.
+/// Writes the files of some PEs of a job with this id into a directory: those of one host, where each host writes its
+/// own.
 ///
 /// # Errors
 /// The file that could not be written, and why.
-pub fn write_pes(pes: &[Pe], dir: &OutputDir) -> Result<(), Error> {
+pub fn write_pes(pes: &[Pe], job_id: &str, dir: &OutputDir) -> Result<(), Error> {
     pes.iter().try_for_each(|pe| {
         let name = pe_file_name(pe.pe);
-        dir.replace(&name, &encode::pe_file(pe)).map_err(failed(dir, &name))
+        dir.replace(&name, &encode::pe_file(pe, job_id)).map_err(failed(dir, &name))
     })
 }
 

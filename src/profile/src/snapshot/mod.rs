@@ -27,6 +27,7 @@ use std::sync::atomic::{
 pub(crate) use self::flows::Flows;
 use self::tables::SeenMeetings;
 use self::threads::Threads;
+pub use self::threads::in_library;
 use self::unfinished::Unfinished;
 use crate::model::{End, Job, LIBRARY, LastOp, Pe, Profile, Progress, Routine, SizeCount};
 use crate::op::{self, Class, NONBLOCKING, TIMED_IF_WAITS, Timing};
@@ -185,9 +186,13 @@ fn last_op(segment: &Segment, pe: u32, end_ns: u64) -> Option<LastOp> {
     })
 }
 
+/// What a sample takes, in nanoseconds with all their digits: what is subtracted from a mean must not be rounded.
+fn sample_overhead_ns(segment: &Segment, region: &Region) -> f64 {
+    region.head.sample_overhead.load(Relaxed) as f64 / 256.0 * segment.scale().ns_per_tick()
+}
+
 fn add_slots(segment: &Segment, region: &Region, pe: &mut Pe, depth: Depth<'_>) {
-    // With all its digits: what is subtracted from a mean of nanoseconds must not be rounded to one.
-    let overhead_ns = region.head.sample_overhead.load(Relaxed) as f64 / 256.0 * segment.scale().ns_per_tick();
+    let overhead_ns = sample_overhead_ns(segment, region);
     let mut by_op: BTreeMap<u16, Routine> = BTreeMap::new();
     let used = (region.head.slots_used.load(Acquire) as usize).min(SLOTS);
     let shared = (pe.shared_calls > 0).then_some(&region.slots[SLOTS]);

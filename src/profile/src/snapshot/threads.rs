@@ -1,9 +1,15 @@
 //! What the threads of a PE do outside of the library, where it has several: while one waits there, another may work,
 //! and one that waits for others to end is outside as well, and does nothing.
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{
+    AtomicU64,
+    Ordering::{Acquire, Relaxed},
+};
 
-use crate::segment::layout::Slot;
+use super::{Flows, Unfinished, for_each_called, read_cell};
+use crate::op;
+use crate::segment::Segment;
+use crate::segment::layout::{OWNER_NONE, SLOTS, Slot};
 use crate::tables::{Outside, System};
 
 /// Sums over the threads that call the library.
@@ -38,4 +44,26 @@ impl Threads {
         self.outside.work_ns = self.outside.work_ns.saturating_add(system.helpers_ns);
         system.outside = (self.count > 1).then_some(self.outside);
     }
+}
+
+/// The threads of a PE that call the library, by their ids, and how long each has been in it so far, in nanoseconds. Of
+/// threads that found no slot of their own nothing is known.
+pub fn in_library(segment: &Segment, pe: u32) -> Vec<(u32, u64)> {
+    let Some(region) = segment.region(pe) else { return Vec::new() };
+    let (overhead_ns, now) = (super::sample_overhead_ns(segment, region), segment.now_ns());
+    let used = (region.head.slots_used.load(Acquire) as usize).min(SLOTS);
+    let one = |slot: &Slot| {
+        let (owner, flows) = (slot.head.owner.load(Relaxed), Flows::of_thread(slot));
+        let mut ns = 0_u64;
+        for_each_called(slot, |number, cell| {
+            if op::get(number).is_some_and(|row| row.class.is_library_time()) {
+                ns = ns.saturating_add(read_cell(&flows, number, cell, overhead_ns).map_or(0, |r| r.spent_ns()));
+            }
+        });
+        let is_time = |open: &Unfinished| op::get(open.op).is_some_and(|row| row.class.is_library_time());
+        let open = Unfinished::of(segment, slot, now).filter(is_time);
+        ns = ns.saturating_add(open.map_or(0, |open| open.ns));
+        (owner != OWNER_NONE).then_some((owner, ns))
+    };
+    region.slots[..used].iter().filter_map(one).collect()
 }

@@ -26,8 +26,8 @@ pub fn percent(effect: f64) -> String {
     format!("{:+.1} %", 100.0 * effect.exp_m1())
 }
 
-/// What is known of an effect with 99 % confidence: where one that matters is ruled out the bound that rules it out, else
-/// an interval.
+/// What is known of an effect with 99 % confidence: where one that matters is ruled out the bound that rules it out,
+/// else an interval.
 pub fn interval(tested: &Tested) -> String {
     match tested.finding {
         TestResult::NoEffect => format!("up to {}", percent(tested.most)),

@@ -10,12 +10,15 @@ use pellucid_profile::segment::{CurrentOp, Phase};
 use pellucid_profile::snapshot::{self, Outcome};
 use pellucid_profile::timeline::{self, DATA};
 
+use super::threads::{self, Threads};
 use crate::live::Job;
 
 /// The profile so far, and when.
 pub(super) struct Look {
     ns: u64,
     profile: Profile,
+    /// Of PEs that have several, by number.
+    threads: BTreeMap<u32, Threads>,
 }
 
 /// Parts of an interval, 0 to 1 each.
@@ -68,7 +71,10 @@ impl Look {
     /// Looks at a job.
     pub(super) fn take(job: &Job, inactivity: &mut Inactivity) -> Look {
         inactivity.look(&job.segment);
-        Look { ns: job.segment.now_ns(), profile: snapshot::take(&job.segment, &Outcome::default()) }
+        let (ns, profile) = (job.segment.now_ns(), snapshot::take(&job.segment, &Outcome::default()));
+        let several = profile.pes.iter().filter(|pe| pe.threads > 1);
+        let threads = several.map(|pe| (pe.pe, threads::look(&job.segment, pe.pe, pe.pid))).collect();
+        Look { ns, profile, threads }
     }
 }
 
@@ -79,7 +85,9 @@ impl Page {
         let row = |mut pe: PeNow| {
             inactivity.note(&job.segment, &mut pe);
             let find = |look: &Look| look.profile.pes.iter().find(|row| row.pe == pe.pe).map(spent).unwrap_or_default();
-            let shares = Shares::of_interval(find(before), find(now), interval);
+            let threads = before.threads.get(&pe.pe).zip(now.threads.get(&pe.pe));
+            let work = threads.map_or(0, |(before, now)| threads::work_ns(before, now));
+            let shares = Shares::of_interval(find(before), find(now), interval, work);
             let (heap, heap_most) = pe.heap;
             PeRow { pe: pe.pe, pid: pe.pid, shares, heap, heap_most, state: state(&pe, symbols) }
         };
@@ -123,14 +131,17 @@ fn spent(pe: &model::Pe) -> Spent {
 }
 
 impl Shares {
-    /// Several threads can have been in calls at once: those count as one.
-    fn of_interval(before: Spent, now: Spent, interval: u64) -> Shares {
+    /// Several threads can have been in calls at once: those count as one. While they are, others may work: what is
+    /// known of that, `work` in nanoseconds, is no waiting.
+    fn of_interval(before: Spent, now: Spent, interval: u64, work: u64) -> Shares {
         let since = |of: fn(&Spent) -> u64| of(&now).saturating_sub(of(&before)) as f64;
         let (unrecorded, waiting, data) = (since(|s| s.unrecorded), since(|s| s.waiting), since(|s| s.data));
         let whole = (interval as f64).max(unrecorded + waiting + data);
         let [unrecorded, waiting, transferring] = [unrecorded, waiting, data].map(|ns| ns / whole);
-        let computing = (1.0 - unrecorded - waiting - transferring).max(0.0);
-        Shares { unrecorded, computing, waiting, transferring }
+        let (recorded, in_library) = (1.0 - unrecorded, waiting + transferring);
+        let computing = (recorded - in_library).max(work as f64 / interval as f64).clamp(0.0, recorded.max(0.0));
+        let left = if in_library > 0.0 { ((recorded - computing) / in_library).clamp(0.0, 1.0) } else { 1.0 };
+        Shares { unrecorded, computing, waiting: waiting * left, transferring: transferring * left }
     }
 }
 
@@ -180,8 +191,10 @@ fn state(pe: &PeNow, symbols: &dyn Symbols) -> String {
             let elapsed = elapsed.map(|ns| format!(" {}", time(ns))).unwrap_or_default();
             format!("{}{routine}{peer}{elapsed}", site.unwrap_or_default())
         }
-        (Phase::Returned, Some(ns), _) | (Phase::Entered, _, Some(ns)) => {
-            format!("{outside} {} since {routine}", time(ns))
+        (Phase::Returned, Some(ns), _) => format!("{outside} {} since {routine}", time(ns)),
+        (_, None, Some(ns)) => {
+            let longer = if pe.at_least { " or longer" } else { "" };
+            format!("{outside} {}{longer} since {routine}", time(ns))
         }
         _ => format!("{routine}{peer}"),
     }
@@ -201,15 +214,53 @@ mod tests {
     #[test]
     fn parts_of_an_interval_come_to_all_of_it() {
         let of = |unrecorded, waiting, data| Spent { unrecorded, waiting, data };
-        let shares = Shares::of_interval(of(7, 100, 10), of(7, 400, 110), 1000);
+        let shares = Shares::of_interval(of(7, 100, 10), of(7, 400, 110), 1000, 0);
         assert_eq!(shares, Shares { computing: 0.6, waiting: 0.3, transferring: 0.1, unrecorded: 0.0 });
         // Two threads that wait at once.
-        let shares = Shares::of_interval(of(0, 0, 0), of(0, 2000, 0), 1000);
+        let shares = Shares::of_interval(of(0, 0, 0), of(0, 2000, 0), 1000, 0);
         assert_eq!((shares.computing, shares.waiting), (0.0, 1.0));
         // The level was 0: whether it computed is not known.
-        let shares = Shares::of_interval(of(500, 0, 0), of(1500, 0, 0), 1000);
+        let shares = Shares::of_interval(of(500, 0, 0), of(1500, 0, 0), 1000, 0);
         assert_eq!(shares, Shares { unrecorded: 1.0, ..Shares::default() });
-        let shares = Shares::of_interval(of(0, 0, 0), of(750, 125, 0), 1000);
+        let shares = Shares::of_interval(of(0, 0, 0), of(750, 125, 0), 1000, 0);
         assert_eq!((shares.unrecorded, shares.computing, shares.waiting), (0.75, 0.125, 0.125));
+    }
+    /// One thread works, one waits and one puts: the PE works all the time.
+    #[test]
+    fn who_works_beside_threads_in_the_library_computes() {
+        let of = |waiting, data| Spent { unrecorded: 0, waiting, data };
+        let shares = |work| Shares::of_interval(of(0, 0), of(1000, 1000), 1000, work);
+        assert_eq!(shares(1000), Shares { computing: 1.0, ..Shares::default() });
+        assert_eq!(shares(3000), shares(1000));
+        assert_eq!(shares(500), Shares { computing: 0.5, waiting: 0.25, transferring: 0.25, unrecorded: 0.0 });
+        assert_eq!(shares(0), Shares { waiting: 0.5, transferring: 0.5, ..Shares::default() });
+        let half = Shares::of_interval(of(0, 0), of(250, 250), 1000, 100);
+        assert_eq!(half, Shares { computing: 0.5, waiting: 0.25, transferring: 0.25, unrecorded: 0.0 });
+    }
+
+    /// Nobody has looked before the first look: since when a PE calls nothing is not known.
+    #[test]
+    fn what_was_seen_at_the_first_look_may_have_lasted_longer() {
+        let current = CurrentOp {
+            thread: 1,
+            routine: "shmem_my_pe",
+            op: 0,
+            phase: Phase::Entered,
+            peer: None,
+            site: None,
+            team: None,
+            condition: None,
+            addr: None,
+            bytes: None,
+            start_ns: None,
+            elapsed_ns: None,
+        };
+        let of = |at_least| {
+            let quiet_ns = Some(1_000_000_000);
+            let pe = PeNow { recorded: true, asleep: true, quiet_ns, at_least, ..PeNow::default() };
+            let pe = PeNow { state: State::Running, threads: vec![current.clone()], ..pe };
+            state(&pe, &pellucid_profile::report::NoSymbols)
+        };
+        assert_eq!([false, true].map(of), ["asleep 1.00 s since my_pe", "asleep 1.00 s or longer since my_pe"]);
     }
 }
