@@ -152,7 +152,8 @@ impl ProfileFiles {
             if is_vain() {
                 return Ok(());
             }
-            file::write_pes(std::slice::from_ref(pe), directory).map_err(|error| error.to_string())?;
+            file::write_pes(std::slice::from_ref(pe), &profile.job.identity.id, directory)
+                .map_err(|error| error.to_string())?;
         }
         if with_job && !is_vain() {
             let written = file::write_job(&profile.job, 0..segment.npes(), directory);
