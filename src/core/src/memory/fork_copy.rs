@@ -3,8 +3,10 @@
 
 use crate::base::Fault;
 use crate::os::elf::Range;
+use crate::os::kept::Known;
 use crate::os::{cpu, fork, futex, hold, mmap, process};
 use std::io::Write;
+use std::os::fd::AsRawFd;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
@@ -13,7 +15,7 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(1);
 
 struct Copy {
-    fd: i32,
+    fd: Known,
     /// Parts of the file: where each begins, and the pages that show it.
     parts: Vec<(usize, Range)>,
     /// In shared memory: set by the child when its copy is complete.
@@ -38,9 +40,9 @@ pub fn register() {
 }
 
 /// From here on the data pages show parts of `fd`: where each begins, and the pages.
-pub(super) fn arm(fd: i32, parts: Vec<(usize, Range)>) -> Result<(), Fault> {
+pub(super) fn arm(fd: Known, parts: Vec<(usize, Range)>) -> Result<(), Fault> {
     let page = mmap::memfd(c"pellucid-fork")?;
-    let raw = std::os::fd::AsRawFd::as_raw_fd(&page);
+    let raw = page.as_raw_fd();
     mmap::grow(raw, mmap::page())?;
     let word = mmap::shared(raw, 0, mmap::page(), None)?;
     // SAFETY: a zeroed page that stays mapped for the life of the process.
@@ -74,7 +76,7 @@ extern "C" fn in_child() {
     let replaced = copy.parts.iter().try_for_each(|&(offset, Range { start, end, .. })| {
         // SAFETY: the range is the shared mapping made at start-up, inherited by this child, and only this thread runs
         // in it.
-        unsafe { mmap::replace_private(copy.fd, offset, start, end - start) }
+        unsafe { mmap::replace_private(copy.fd.as_raw_fd(), offset, start, end - start) }
     });
     copy.copied.store(1, Ordering::Release);
     futex::wake_all(copy.copied);
