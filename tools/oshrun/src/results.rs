@@ -7,6 +7,7 @@ use crate::job::Failure;
 use crate::options::{Options, ProfileChoice};
 use crate::plan::Plan;
 use crate::source;
+use pellucid_core::bootstrap::by_option;
 use pellucid_profile::output::{Error, OutputDir};
 use pellucid_profile::report::Finished;
 use pellucid_profile::text::{shell_word, visible};
@@ -50,11 +51,23 @@ pub fn take_trace(options: &Options) -> Result<Option<OutputDir>, Failure> {
     take(&wanted, "trace", "--trace=DIR").map(Some)
 }
 
-/// The variables by which PEs find the directory of their trace.
-pub fn trace_variables(directory: &OutputDir) -> Result<[(OsString, OsString); 2], Failure> {
-    let path = std::path::absolute(directory.path()).map_err(|error| Failure::needs("find the trace", error))?;
+/// The variables by which PEs find the directory of their trace. `elsewhere`: they run in another directory than this
+/// process. A path that is too long for the system is told as it was given, where that leads there.
+///
+/// # Errors
+/// Its path is too long.
+pub fn trace_variables(directory: &OutputDir, elsewhere: bool) -> Result<[(OsString, OsString); 3], Failure> {
+    let failed = |error| Failure::needs("find the trace", error);
+    let given = directory.path();
+    let path = match std::path::absolute(given) {
+        Ok(path) if path.as_os_str().len() < libc::PATH_MAX as usize => path,
+        _ if given.is_relative() && !elsewhere => given.to_owned(),
+        Ok(_) => return Err(failed(io::Error::from_raw_os_error(libc::ENAMETOOLONG))),
+        Err(error) => return Err(failed(error)),
+    };
     let claim = format!("{:016x}", directory.claim().token);
-    Ok([("SHMEM_TRACE".into(), path.into()), ("PELLUCID_TRACE_CLAIM".into(), claim.into())])
+    let mark = by_option::marked("SHMEM_TRACE".as_ref(), path.as_os_str());
+    Ok([("SHMEM_TRACE".into(), path.into()), mark, ("PELLUCID_TRACE_CLAIM".into(), claim.into())])
 }
 
 /// Where the profile goes.

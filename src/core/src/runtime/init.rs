@@ -10,7 +10,7 @@ use super::{
 use crate::base::{Cause, Fault, env};
 use crate::bootstrap::common::CommonSettings;
 use crate::bootstrap::job::{Job, PeState};
-use crate::bootstrap::{self, Profiles, ring::Stage};
+use crate::bootstrap::{self, Profiles, by_option, ring::Stage};
 use crate::collectives;
 use crate::collectives::table;
 use crate::memory::heap::Heap;
@@ -164,6 +164,11 @@ fn refuse_forked() -> Result<(), Fault> {
 }
 
 fn start(result: &mut Start, profiles: Profiles) -> Result<&'static Process, Fault> {
+    if !bootstrap::is_of_oshrun() {
+        // SAFETY: as for the variables of the launcher: the library has no threads yet, and a program whose threads
+        // change the environment at this moment would race with any setenv of its own as well.
+        unsafe { by_option::forget() };
+    }
     env::check()?;
     exit::end_faults_by(env::abort()?);
     result.profile_level = env::profile_level()?;
