@@ -22,6 +22,19 @@ pub fn signal(number: i32) -> bool {
     true
 }
 
+/// Children of this process, as far as the system lists them.
+pub fn children() -> Vec<i32> {
+    let list = proc::read(format!("/proc/self/task/{}/children", process::id())).unwrap_or_default();
+    list.split_whitespace().filter_map(|pid| pid.parse().ok()).collect()
+}
+
+/// Whether a process comes from what was started as this PE.
+pub fn is_of(pid: i32, pe: u32) -> bool {
+    let variable = format!("PELLUCID_PE={pe}");
+    let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+    environment.split(|byte| *byte == 0).any(|one| one == variable.as_bytes())
+}
+
 fn children_of(parent: i32) -> Vec<i32> {
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
     entries
