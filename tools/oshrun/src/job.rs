@@ -188,7 +188,7 @@ fn run_on_this_host(options: &Options) -> Result<Outcome, Failure> {
     let trace = results::take_trace(options)?;
     let kept = ProfileOutput::take(options)?;
     if let Some(trace) = &trace {
-        plan.environment.extend(results::trace_variables(trace, options.wdir.is_some())?);
+        plan.environment.extend(results::trace_variables(trace)?);
     }
     plan.hand_over(job.fd(), profile.as_ref().map(Profile::fd));
 

@@ -10,7 +10,7 @@ use crate::source;
 use pellucid_core::bootstrap::by_option;
 use pellucid_profile::output::{Error, OutputDir};
 use pellucid_profile::report::Finished;
-use pellucid_profile::text::{shell_word, visible};
+use pellucid_profile::text::{shell_word, visible, visible_path};
 use pellucid_profile::trace::{Unreturned, keep};
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -51,20 +51,18 @@ pub fn take_trace(options: &Options) -> Result<Option<OutputDir>, Failure> {
     take(&wanted, "trace", "--trace=DIR").map(Some)
 }
 
-/// The variables by which PEs find the directory of their trace. `elsewhere`: they run in another directory than this
-/// process. A path that is too long for the system is told as it was given, where that leads there.
+/// The variables by which PEs find the directory of their trace.
 ///
 /// # Errors
-/// Its path is too long.
-pub fn trace_variables(directory: &OutputDir, elsewhere: bool) -> Result<[(OsString, OsString); 3], Failure> {
-    let failed = |error| Failure::needs("find the trace", error);
-    let given = directory.path();
-    let path = match std::path::absolute(given) {
-        Ok(path) if path.as_os_str().len() < libc::PATH_MAX as usize => path,
-        _ if given.is_relative() && !elsewhere => given.to_owned(),
-        Ok(_) => return Err(failed(io::Error::from_raw_os_error(libc::ENAMETOOLONG))),
-        Err(error) => return Err(failed(error)),
-    };
+/// Its path is longer than the system takes: the PEs would not find it.
+pub fn trace_variables(directory: &OutputDir) -> Result<[(OsString, OsString); 3], Failure> {
+    let path = std::path::absolute(directory.path()).map_err(|error| Failure::needs("find the trace", error))?;
+    let (bytes, most) = (path.as_os_str().len(), libc::PATH_MAX as usize - 1);
+    if bytes > most {
+        let name = visible_path(directory.path());
+        let what = format!("write the trace {name}, nothing was run (--trace=DIR names another place)");
+        return Err(Failure::needs(&what, format!("its whole path has {bytes} bytes, and the system takes {most}")));
+    }
     let claim = format!("{:016x}", directory.claim().token);
     let mark = by_option::marked("SHMEM_TRACE".as_ref(), path.as_os_str());
     Ok([("SHMEM_TRACE".into(), path.into()), mark, ("PELLUCID_TRACE_CLAIM".into(), claim.into())])

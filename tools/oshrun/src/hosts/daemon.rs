@@ -188,7 +188,7 @@ fn prepare(order: &Order) -> Result<Ready, Failure> {
     };
     let mut environment = order.environment.clone();
     if let Some(trace) = &trace {
-        environment.extend(results::trace_variables(trace, false)?);
+        environment.extend(results::trace_variables(trace)?);
     }
     let mut plan = Plan {
         file,
