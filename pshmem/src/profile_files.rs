@@ -158,7 +158,7 @@ impl ProfileFiles {
     }
 }
 
-/// As [`await_all`], of a descriptor; one that the program has closed, or whose number it has got, is none of a segment.
+/// As [`await_all`], of a descriptor; one that the program has closed, or whose number it has got, is of no segment.
 pub fn await_finalized(segment: RawFd) {
     map(segment).iter().for_each(await_all);
 }

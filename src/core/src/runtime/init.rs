@@ -163,12 +163,17 @@ fn refuse_forked() -> Result<(), Fault> {
     Err(Fault::from(Cause::Startup(text)))
 }
 
-fn start(result: &mut Start, profiles: Profiles) -> Result<&'static Process, Fault> {
+/// What the options of a job further out have set is for the PEs of that.
+fn forget_outer_options() {
     if !bootstrap::is_of_oshrun() {
         // SAFETY: as for the variables of the launcher: the library has no threads yet, and a program whose threads
         // change the environment at this moment would race with any setenv of its own as well.
         unsafe { by_option::forget() };
     }
+}
+
+fn start(result: &mut Start, profiles: Profiles) -> Result<&'static Process, Fault> {
+    forget_outer_options();
     env::check()?;
     exit::end_faults_by(env::abort()?);
     result.profile_level = env::profile_level()?;
