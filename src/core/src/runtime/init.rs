@@ -88,7 +88,7 @@ pub fn init_thread(requested: i32, profiles: Profiles) -> Result<Start, Fault> {
     match super::process() {
         None => {
             result.first = true;
-            standard::reserve();
+            prepare();
             let process = start(&mut result, profiles)?;
             process.job.host_barrier();
             compare_thread(world())?;
@@ -163,8 +163,9 @@ fn refuse_forked() -> Result<(), Fault> {
     Err(Fault::from(Cause::Startup(text)))
 }
 
-/// What the options of a job further out have set is for the PEs of that.
-fn forget_outer_options() {
+/// Before anything is opened or asked for. What the options of a job further out have set is for the PEs of that.
+fn prepare() {
+    standard::reserve();
     if !bootstrap::is_of_oshrun() {
         // SAFETY: as for the variables of the launcher: the library has no threads yet, and a program whose threads
         // change the environment at this moment would race with any setenv of its own as well.
@@ -173,7 +174,6 @@ fn forget_outer_options() {
 }
 
 fn start(result: &mut Start, profiles: Profiles) -> Result<&'static Process, Fault> {
-    forget_outer_options();
     env::check()?;
     exit::end_faults_by(env::abort()?);
     result.profile_level = env::profile_level()?;
