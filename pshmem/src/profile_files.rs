@@ -24,7 +24,8 @@ use crate::places::{self, What};
 
 /// What is to be written, and by whom.
 struct ProfileFiles {
-    segment: RawFd,
+    /// Mapped from the start: a program may close all descriptors.
+    segment: Result<Segment, String>,
     /// Open from the start: hosts leave at different times, and the first one gives up its claim as it does.
     directory: Option<Result<OutputDir, Error>>,
     is_first: bool,
@@ -49,6 +50,7 @@ pub fn begin(start: &Start, segment: RawFd) {
     if env::profile_directory().is_some() {
         let (is_first, process) = (start.pe == start.first_local_pe, std::process::id());
         let directory = places::find(What::Profile, segment);
+        let segment = map(segment);
         let _ = FILES.set(ProfileFiles { segment, directory, is_first, process });
     }
 }
@@ -96,9 +98,9 @@ fn write(alone: bool, status: i32) {
 pub fn snapshot() -> Result<(), String> {
     let Some(files) = own().filter(|files| files.is_first) else { return Ok(()) };
     let _one = WRITES.lock().unwrap_or_else(PoisonError::into_inner);
-    let segment = files.segment()?;
-    let profile = snapshot::take(&segment, &Outcome::default());
-    files.write(&segment, &profile, segment.pes().start == 0, recorder::is_last_kept)
+    let segment = files.segment.as_ref().map_err(Clone::clone)?;
+    let profile = snapshot::take(segment, &Outcome::default());
+    files.write(segment, &profile, segment.pes().start == 0, recorder::is_last_kept)
 }
 
 /// Those of this process.
@@ -110,17 +112,11 @@ fn own() -> Option<&'static ProfileFiles> {
 static WRITES: Mutex<()> = Mutex::new(());
 
 impl ProfileFiles {
-    fn segment(&self) -> Result<Segment, String> {
-        // SAFETY: the segment's descriptor stays open for the life of the process.
-        let fd = unsafe { BorrowedFd::borrow_raw(self.segment) };
-        Segment::map(fd).map_err(|error| error.to_string())
-    }
-
     /// Writes the files of this host for the last time. `alone`: this PE ends the job.
     fn keep_last(&self, status: i32, alone: bool) -> Result<(), String> {
         /// What a snapshot may take that was begun before; the thread that ends the job may be the one in it.
         const SNAPSHOT: Duration = Duration::from_secs(1);
-        let segment = self.segment()?;
+        let segment = self.segment.as_ref().map_err(Clone::clone)?;
         recorder::keeps_last();
         let until = Instant::now() + SNAPSHOT;
         let mut one = WRITES.try_lock();
@@ -129,10 +125,10 @@ impl ProfileFiles {
             one = WRITES.try_lock();
         }
         if !alone {
-            await_all(&segment);
+            await_all(segment);
         }
-        let profile = snapshot::take(&segment, &Outcome { exit_status: Some(status), pes: Vec::new() });
-        self.write(&segment, &profile, alone || segment.pes().start == 0, || false)
+        let profile = snapshot::take(segment, &Outcome { exit_status: Some(status), pes: Vec::new() });
+        self.write(segment, &profile, alone || segment.pes().start == 0, || false)
     }
 
     /// Writes the files of PEs and, where asked, that of the job, until there is no more reason to.
@@ -163,11 +159,14 @@ impl ProfileFiles {
     }
 }
 
-/// As [`await_all`], of a descriptor.
+/// As [`await_all`], of a descriptor; one that the program has closed, or whose number it has got, is of no segment.
 pub fn await_finalized(segment: RawFd) {
-    // SAFETY: the segment's descriptor stays open for the life of the process.
-    let segment = Segment::map(unsafe { BorrowedFd::borrow_raw(segment) });
-    segment.iter().for_each(await_all);
+    map(segment).iter().for_each(await_all);
+}
+
+fn map(segment: RawFd) -> Result<Segment, String> {
+    // SAFETY: used for the time of this call only.
+    Segment::map(unsafe { BorrowedFd::borrow_raw(segment) }).map_err(|error| error.to_string())
 }
 
 /// All PEs have met for the last time, but some of this host may not have noted it yet.

@@ -1,6 +1,8 @@
 //! How jobs end before their time: `shmem_global_exit`, a PE that leaves, dies or is killed, in every state of the
 //! others. The whole job is gone within seconds and the status says why.
 
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::time::Duration;
 
@@ -508,4 +510,56 @@ fn a_limit_of_processes_is_named() {
     let job = Job::new("sh").args(["-c", &group.script(), "sh"]).arg(tree::tool("oshrun")).args(["-n", "16"]);
     let outcome = job.args(["sleep", "5"]).limit(20).run().expect_failure();
     outcome.expect_text(&["the limit of processes of its cgroup is 9 (pids.max)"]);
+}
+
+/// A script that does not wait for what it starts, and a program that leaves another one behind: the PE is what calls
+/// the library.
+#[test]
+fn a_pe_in_the_background_is_waited_for() {
+    let binary = Build::program("endings/slow.c").build();
+    let program = binary.display();
+    let scripts = [
+        format!("{program} {{}} & sleep 0.3"),
+        format!("({program} {{}}; exit $?) & sleep 0.3"),
+        format!("exec setsid {program} {{}}"),
+        format!("setsid {program} {{}} & :"),
+    ];
+    for script in scripts {
+        for status in [0, 3] {
+            let script = script.replace("{}", &status.to_string());
+            let outcome = Job::oshrun(2).args(["sh", "-c", &script]).limit(30).run();
+            let through = outcome.stdout.matches("is through").count();
+            assert_eq!(through, 2, "{script}: {}", outcome.describe());
+            // Whose end only a shell has seen, nobody knows.
+            let is_seen = !script.starts_with('(');
+            assert!(!is_seen || outcome.code() == status, "{script}: {}", outcome.describe());
+        }
+    }
+}
+
+/// What options of a job have set is not for a job within it: a port would be taken.
+#[test]
+fn a_job_within_a_pe_has_options_of_its_own() {
+    let outer = Build::program("endings/inner.c").build();
+    let oshrun = tree::tool("oshrun");
+    let folder = tree::fresh("endings-inner");
+    let job = |options: &[&str], command: &str| {
+        Job::oshrun(2).args(options).arg(&outer).arg(command).directory(&folder).limit(60).run()
+    };
+    for command in [format!("{} -n 2 {}", oshrun.display(), outer.display()), outer.display().to_string()] {
+        let free = TcpListener::bind("127.0.0.1:0").and_then(|it| it.local_addr()).expect("a port");
+        job(&[&format!("--metrics={free}"), "--trace=t"], &command).expect_code(0);
+        // Whoever serves the last numbers ends once they have been fetched.
+        let mut reader = TcpStream::connect(free).expect("the metrics are served");
+        reader.write_all(b"GET /metrics HTTP/1.0\r\n\r\n").expect("a request");
+        assert!(reader.read_to_end(&mut Vec::new()).expect("an answer") > 0);
+        assert!(std::fs::remove_dir_all(folder.join("t")).is_ok() && !folder.join("t.2").exists());
+    }
+    let variables = "env | grep -c '^SHMEM_\\(TRACE\\|METRICS\\|DEBUG\\|SYMMETRIC_SIZE\\)='";
+    let command = format!("{} -n 1 sh -c \"{variables}; :\"", oshrun.display());
+    let outcome = job(&["--check", "--heap=4m", "--metrics-file=m.prom", "--trace=t"], &command).expect_code(0);
+    assert!(outcome.stdout.lines().any(|line| line == "0"), "{}", outcome.describe());
+    // What the program sets itself is for what it starts.
+    let own = format!("SHMEM_SYMMETRIC_SIZE=5m {} -n 1 sh -c 'echo $SHMEM_SYMMETRIC_SIZE'", oshrun.display());
+    job(&["--heap=4m"], &own).expect_code(0).expect_text(&["5m"]);
 }

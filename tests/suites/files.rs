@@ -312,3 +312,63 @@ fn a_stopped_pe_is_called_stopped() {
     system::signal(job.pid(), libc::SIGTERM);
     job.wait();
 }
+
+/// A job of a program that closes all descriptors and opens its own.
+fn closes(folder: &Path, mode: &str, options: &[&str]) -> Outcome {
+    let binary = Build::program("files/closes.c").build();
+    Job::oshrun(2).args(options).arg(binary).arg(mode).directory(folder).limit(120).run()
+}
+
+fn is_right(outcome: &Outcome) {
+    let right = ["PE 0: right", "PE 1: right"].iter().all(|line| outcome.stdout.contains(line));
+    assert!(right, "{}", outcome.describe());
+}
+
+#[test]
+fn a_program_that_closes_all_descriptors_keeps_what_it_opens_then() {
+    let options: [&[&str]; 4] =
+        [&[], &["--trace=t", "-x", "SHMEM_TRACE_DETAIL=full"], &["--counters=page-faults"], &["--metrics-file=m.prom"]];
+    for options in options {
+        let folder = folder("closes");
+        is_right(&closes(&folder, "files", options).expect_code(0));
+    }
+}
+
+/// Calls and files, whatever stands in the place of what the library had opened.
+#[test]
+fn a_trace_is_whole_where_the_program_closes_its_files() {
+    for mode in ["files", "pipes", "closed"] {
+        let folder = folder("closes-trace");
+        is_right(&closes(&folder, mode, &["--trace=t", "-x", "SHMEM_TRACE_DETAIL=full"]).expect_code(0));
+        let shown = oshprof(&["trace", &folder.join("t").display().to_string()]).expect_code(0);
+        let said = format!("{}{}", shown.stdout, shown.stderr);
+        assert!(said.contains("no event is missing") && !said.contains("damaged"), "{mode}: {said}");
+        // Each PE puts 40,001 times.
+        let events = said.lines().find_map(|line| line.split_once(" events, ")?.0.parse::<u64>().ok());
+        assert!(events.is_some_and(|events| events >= 80_002), "{mode}: {said}");
+    }
+}
+
+/// A pipe of the program's has nothing to read: who reads it waits for ever.
+#[test]
+fn counters_that_the_program_has_closed_are_lost_and_no_more() {
+    for mode in ["files", "pipes", "closed"] {
+        let folder = folder("closes-counters");
+        is_right(&closes(&folder, mode, &["--counters=page-faults", "--profile-dir=p"]).expect_code(0));
+        let profile = folder.join("p").display().to_string();
+        oshprof(&["report", &profile, "--view", "counters"]).expect_code(0).expect_text(&["the program has closed"]);
+    }
+}
+
+/// A path that the system takes in parts only, and PEs not at all.
+#[test]
+fn a_trace_in_a_folder_with_a_long_path_is_refused() {
+    let folder = folder("long-path");
+    let name = "n".repeat(250);
+    let deep = "for i in $(seq 20); do mkdir -p $0 && cd -P $0 || exit 9; done; exec \"$@\"";
+    let oshrun = tree::tool("oshrun").display().to_string();
+    let words = [&oshrun, "-n", "2", "--trace=t", "sh", "-c", "echo it has run"];
+    let outcome = Job::new("sh").args(["-c", deep, &name]).args(words).directory(&folder).limit(60).run();
+    let outcome = outcome.expect_code(1).expect_text(&["cannot write the trace t", "and the system takes 4095"]);
+    assert!(!outcome.stdout.contains("it has run"), "{}", outcome.describe());
+}

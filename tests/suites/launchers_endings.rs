@@ -35,6 +35,8 @@ fn add(trials: &mut Vec<Trial>, name: &'static str, launcher: &Arc<Launcher>) {
     trials.push(Trial::test(title, move || one_unseen_pe_ends(&unseen).map_err(Failed::from)));
     let (last, title) = (launcher.clone(), format!("{name}: main ends its thread before the others"));
     trials.push(Trial::test(title, move || main_ends_its_thread(&last).map_err(Failed::from)));
+    let (closed, title) = (launcher.clone(), format!("{name}: a PE that has closed all descriptors crashes"));
+    trials.push(Trial::test(title, move || a_pe_without_descriptors_crashes(&closed).map_err(Failed::from)));
     let (hungry, title) = (launcher.clone(), format!("{name}: killed for want of memory"));
     trials.push(Trial::test(title, move || memory_is_named(&hungry).map_err(Failed::from)));
     // `srun` asks the user what is meant.
@@ -117,6 +119,21 @@ fn one_pe_ends(launcher: &Launcher, end: End) -> Verdict {
         }
         Ok((outcome.elapsed, outcome.code()))
     })
+}
+
+/// What the program has opened in place of what the library had open is left alone, also while it crashes.
+fn a_pe_without_descriptors_crashes(launcher: &Launcher) -> Verdict {
+    let name = format!("closes-{:?}-{}-{}", launcher.family, launcher.protocol, launcher.version());
+    let closes = Build::program("files/closes.c").named(&name).build();
+    let folder = tree::fresh(&name);
+    let outcome = launcher.job(2).arg(&closes).arg("crash").directory(&folder).limit(60).run();
+    ensure(outcome.code() > 0, &outcome, "a failure is expected")?;
+    nobody_is_left(&closes, &name)?;
+    // Hydra ends a job whose PE closes its connection, be it while that writes its files.
+    let files = system::entries(&folder).into_iter().filter(|name| name.starts_with("own."));
+    let contents = files.map(|name| std::fs::read(folder.join(name)).unwrap_or_default());
+    let is_own = |bytes: Vec<u8>| bytes.len() <= 300_000 && bytes.iter().all(|byte| *byte == b'x');
+    ensure(contents.into_iter().all(is_own), &outcome, "files of the program have what it has not written")
 }
 
 /// Makes all rounds, whatever comes of one: how many fail is told, and what the first ones say. A round gives how long

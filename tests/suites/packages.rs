@@ -284,3 +284,57 @@ class Executable:
     let rust = format!("rust@{}:", env!("CARGO_PKG_RUST_VERSION"));
     outcome.expect_text(&["('./x', ('install', '--prefix', '/prefix'), {})", &root.to_string_lossy(), &rust]);
 }
+
+/// Meson reads what CMake finds, and takes options of the linker one by one.
+#[test]
+fn options_of_the_linker_are_plain_unless_the_folder_has_a_comma() {
+    let Some(cmake) = system::find(&["cmake"]) else { return println!("not tested: cmake is not installed") };
+    for (name, is_plain) in [("plain", true), ("a,b", false)] {
+        let folder = tree::fresh("packages-linker");
+        let config = folder.join(name).join("lib/cmake/OpenSHMEM");
+        std::fs::create_dir_all(&config).expect("a folder");
+        for file in system::entries(&tree::prefix().join("lib/cmake/OpenSHMEM")) {
+            let from = tree::prefix().join("lib/cmake/OpenSHMEM").join(&file);
+            std::fs::copy(from, config.join(&file)).expect("a copy");
+        }
+        for file in system::entries(&tree::prefix().join("lib")).iter().filter(|file| file.starts_with("libsma.")) {
+            let to = folder.join(name).join("lib").join(file);
+            std::os::unix::fs::symlink(tree::prefix().join("lib").join(file), to).expect("a link");
+        }
+        std::os::unix::fs::symlink(tree::prefix().join("include"), folder.join(name).join("include")).expect("a link");
+        let project = "cmake_minimum_required(VERSION 3.16)\nproject(asks C)\nfind_package(OpenSHMEM REQUIRED)\n\
+                       get_target_property(options OpenSHMEM::OpenSHMEM INTERFACE_LINK_OPTIONS)\n\
+                       message(STATUS \"they are ${options}\")\nadd_executable(asks asks.c)\n\
+                       target_link_libraries(asks PRIVATE OpenSHMEM::OpenSHMEM)\ninstall(TARGETS asks)\n";
+        std::fs::write(folder.join("CMakeLists.txt"), project).expect("a project");
+        let program = "#include <shmem.h>\nint main(void) { shmem_init(); shmem_finalize(); return 0; }\n";
+        std::fs::write(folder.join("asks.c"), program).expect("a program");
+        let run = || Job::new(&cmake).directory(&folder).limit(120);
+        let prefix = format!("-DCMAKE_PREFIX_PATH={}", folder.join(name).display());
+        let outcome = run().args(["-S", ".", "-B", "build", &prefix]).run().expect_code(0);
+        let plain = format!("they are -Wl,-rpath,{}", folder.join(name).join("lib").display());
+        assert_eq!(outcome.stdout.contains(&plain), is_plain, "{}", outcome.describe());
+        run().args(["--build", "build"]).run().expect_code(0);
+        run().args(["--install", "build", "--prefix", "installed"]).run().expect_code(0);
+        Job::oshrun(2).arg(folder.join("installed/bin/asks")).run().expect_code(0);
+    }
+}
+
+#[test]
+fn a_project_of_meson() {
+    let (Some(meson), Some(ninja)) = (system::find(&["meson"]), system::find(&["ninja"])) else {
+        return println!("not tested: meson or ninja is not installed");
+    };
+    let folder = tree::fresh("packages-meson");
+    let project = "project('asks', 'c')\n\
+                   found = dependency('OpenSHMEM', method: 'cmake', modules: ['OpenSHMEM::OpenSHMEM'])\n\
+                   executable('asks', 'asks.c', dependencies: [found])\n";
+    std::fs::write(folder.join("meson.build"), project).expect("a project");
+    let program = "#include <shmem.h>\nint main(void) { shmem_init(); shmem_finalize(); return 0; }\n";
+    std::fs::write(folder.join("asks.c"), program).expect("a program");
+    let run = |program: &Path| Job::new(program).directory(&folder).limit(120);
+    let prefix = format!("-Dcmake_prefix_path={}", tree::prefix().display());
+    run(&meson).args(["setup", "build", &prefix]).run().expect_code(0);
+    run(&ninja).args(["-C", "build"]).run().expect_code(0);
+    Job::oshrun(2).arg(folder.join("build/asks")).run().expect_code(0);
+}

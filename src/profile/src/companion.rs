@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::time::{Duration, Instant};
 
-use crate::output;
+use crate::output::{self, KeptFd};
 use crate::segment::handover::Handover;
 use crate::spawn::{Spawned, Stream, variables_without};
 
@@ -144,7 +144,7 @@ pub struct Companions(Vec<Companion>);
 /// One of them.
 #[derive(Debug)]
 struct Companion {
-    stream: UnixStream,
+    stream: KeptFd,
     /// Held by whoever waits for an answer.
     answers: Mutex<()>,
     what: &'static str,
@@ -186,7 +186,7 @@ impl Companions {
     /// # Errors
     /// What the system answered.
     pub fn take(&self, segment: BorrowedFd<'_>) -> io::Result<()> {
-        self.0.iter().try_for_each(|one| Handover::over(one.stream.as_fd(), segment))
+        self.0.iter().try_for_each(|one| Handover::over(one.stream.open()?, segment))
     }
 
     /// Has the numbers of this moment written.
@@ -221,7 +221,8 @@ impl Companion {
         let child = Spawned::new(tool, arguments, variables_without(&NOT_FOR_IT), streams).map_err(failed)?;
         // The other end is the child's alone.
         drop(theirs);
-        let companion = Companion { stream: mine, answers: Mutex::new(()), what, url: String::new() };
+        let stream = KeptFd::new(mine.into()).map_err(failed)?;
+        let companion = Companion { stream, answers: Mutex::new(()), what, url: String::new() };
         let said = companion.read_until(b"\n\n", within);
         // It has gone on as another process before it said anything, which ends with this connection if it is not
         // ready. What has not is something else, and ends now. Whoever takes all children here may have been first.
@@ -256,7 +257,7 @@ impl Companion {
     }
 
     fn say(&self, what: &str) -> io::Result<()> {
-        crate::segment::handover::tell(self.stream.as_fd(), what.as_bytes())
+        crate::segment::handover::tell(self.stream.open()?, what.as_bytes())
     }
 
     /// Waits for the answer.
@@ -267,7 +268,8 @@ impl Companion {
     fn read_until(&self, end: &[u8], at_most: Duration) -> String {
         let until = Instant::now() + at_most;
         let Some(_reading) = self.reading(until) else { return String::new() };
-        let mut stream = &self.stream;
+        let stream = self.stream.open().and_then(|stream| stream.try_clone_to_owned());
+        let Ok(mut stream) = stream.map(UnixStream::from) else { return String::new() };
         let mut text = Vec::new();
         let mut byte = [0];
         while !text.ends_with(end) {
@@ -353,7 +355,8 @@ mod tests {
     #[test]
     fn an_end_does_not_wait_for_a_snapshot() {
         let (mine, theirs) = UnixStream::pair().unwrap();
-        let one = Companion { stream: mine, answers: Mutex::new(()), what: "metrics", url: String::new() };
+        let stream = KeptFd::new(mine.into()).unwrap();
+        let one = Companion { stream, answers: Mutex::new(()), what: "metrics", url: String::new() };
         let snapshot = one.answers.lock().unwrap();
         assert_eq!(one.read_until(b"\n", Duration::from_millis(20)), "");
         drop(snapshot);

@@ -316,7 +316,9 @@ fn first_input(supervisor: &mut Supervisor) -> io::Result<Stdio> {
 /// Allows as many open files as so many processes need, which messages call `what`. Returns the limit that PEs are to
 /// have: the one from before.
 pub fn raise_limit(processes: u32, what: &str) -> Result<Limit, Failure> {
-    let before = limit::open_files();
+    let before = limit::open_files().map_err(|error| {
+        Failure::needs("ask for its limit of open files (getrlimit; a sandbox may forbid prlimit64)", error)
+    })?;
     let needed = u64::from(processes) * DESCRIPTORS + SPARE;
     if before.hard < needed {
         let message =

@@ -56,17 +56,21 @@ mod watchdog;
 use options::Request;
 use pellucid_cli::Answer;
 use pellucid_core::base::text::visible_lines;
+use pellucid_core::bootstrap::by_option;
 use std::process::exit;
 
 /// Exit status for a command line that cannot be understood.
 const USAGE: i32 = 2;
 
 /// Does what the command line asks for, and ends the process.
+#[allow(unsafe_code)]
 pub fn main() {
     // Started by another oshrun: nothing that a user would type.
     if std::env::args_os().skip(1).eq([hosts::daemon::OPTION]) {
         exit(hosts::daemon::run());
     }
+    // SAFETY: this process has one thread.
+    unsafe { by_option::forget() };
     // A PE of the job that `--calibrate` runs.
     let mut arguments = std::env::args_os().skip(1);
     if arguments.next().is_some_and(|first| first == calibrate::OPTION) {

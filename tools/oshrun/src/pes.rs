@@ -1,12 +1,14 @@
 //! The PEs of a running job, and the process groups they lead.
 
+use crate::orphans;
 use crate::sys::process::{self, Ended};
 use crate::watchdog::Watchdog;
 use pellucid_core::os::oom::Kills;
+use std::time::Instant;
 
 /// One PE.
 pub struct Pe {
-    /// Its process, and its process group.
+    /// Its process: the one that was started, until [`Pes::adopt`] says another.
     pub pid: i32,
     /// How it ended.
     pub ended: Option<Ended>,
@@ -14,8 +16,13 @@ pub struct Pe {
     pub ended_ns: u64,
     /// Whether it ended by a signal that this launcher had sent to end the job.
     pub stopped: bool,
-    /// Whether its group may have members: the PE, or what a script that wraps it has left.
-    group: bool,
+    /// Process groups that may have members: its own, and those of what a script that wraps it has left.
+    groups: Vec<i32>,
+    /// Its process is not the one that was started, which has ended.
+    pub adopted: bool,
+    /// The process that was started has ended with status 0 before the library was called, and has left others: since
+    /// when one of these may become the PE.
+    pub expected: Option<Instant>,
 }
 
 /// The PEs of this host, by number.
@@ -36,7 +43,9 @@ impl Pes {
 
     /// Adds the next PE.
     pub fn add(&mut self, pid: i32) {
-        self.list.push(Pe { pid, ended: None, ended_ns: 0, stopped: false, group: true });
+        let groups = vec![pid];
+        let (ended, expected) = (None, None);
+        self.list.push(Pe { pid, ended, ended_ns: 0, stopped: false, groups, adopted: false, expected });
     }
 
     /// The PE with this number.
@@ -60,13 +69,53 @@ impl Pes {
             self.list[pe].ended_ns = now_ns;
             self.list[pe].stopped = is_by(ended, &self.sent);
         }
-        for pe in self.list.iter_mut().filter(|pe| pe.group && pe.ended.is_some()) {
-            if !process::signal_group(pe.pid, 0) {
-                pe.group = false;
-                watchdog.forget(pe.pid);
-            }
-        }
+        self.strike_off(watchdog);
         which.map(|place| self.first + place as u32)
+    }
+
+    fn strike_off(&mut self, watchdog: &mut Watchdog) {
+        for pe in self.list.iter_mut().filter(|pe| pe.ended.is_some() || pe.adopted || pe.expected.is_some()) {
+            pe.groups.retain(|group| {
+                let remains = process::signal_group(*group, 0);
+                if !remains {
+                    watchdog.forget(*group);
+                }
+                remains
+            });
+        }
+    }
+
+    /// The PE that runs as this process.
+    pub fn running_as(&self, pid: i32) -> Option<u32> {
+        self.running().find(|pe| self.get(*pe).pid == pid && self.get(*pe).expected.is_none())
+    }
+
+    /// The process that was started for a PE has ended, and the PE is this one, which goes on.
+    pub fn adopt(&mut self, pe: u32, pid: i32, watchdog: &mut Watchdog) {
+        let place = self.place(pe);
+        let it = &mut self.list[place];
+        (it.pid, it.adopted, it.expected) = (pid, true, None);
+        let group = process::group_of(pid);
+        if let Some(group) = group.filter(|group| !it.groups.contains(group)) {
+            it.groups.push(group);
+            watchdog.add(group);
+        }
+        self.strike_off(watchdog);
+    }
+
+    /// The process that was started for a PE has ended, and another one may become the PE.
+    pub fn expect(&mut self, pe: u32, now: Instant, watchdog: &mut Watchdog) {
+        let place = self.place(pe);
+        self.list[place].expected = Some(now);
+        self.strike_off(watchdog);
+    }
+
+    /// Whether the process that was started for a PE has left others.
+    pub fn has_left(&self, pe: u32, but: i32) -> bool {
+        let pids = |pid: &i32| self.list.iter().any(|pe| pe.pid == *pid);
+        let groups = &self.get(pe).groups;
+        groups.iter().any(|group| process::signal_group(*group, 0))
+            || orphans::children().into_iter().any(|pid| pid != but && !pids(&pid) && orphans::is_of(pid, pe))
     }
 
     /// Says that an end like this is for want of memory, where the kernel has counted one since the begin of the job.
@@ -92,7 +141,7 @@ impl Pes {
 
     /// Whether a group has members that have outlived their PE, or the PE.
     pub fn groups_remain(&self) -> bool {
-        self.list.iter().any(|pe| pe.group)
+        self.list.iter().any(|pe| !pe.groups.is_empty())
     }
 
     /// Sends a signal that is to end the job. Who dies of it from now on has not failed itself.
@@ -103,8 +152,8 @@ impl Pes {
 
     /// Sends a signal to everything that belongs to the PEs.
     pub fn signal(&self, signal: i32) {
-        for pe in self.list.iter().filter(|pe| pe.group) {
-            process::signal_group(pe.pid, signal);
+        for group in self.list.iter().flat_map(|pe| &pe.groups) {
+            process::signal_group(*group, signal);
         }
     }
 }

@@ -4,6 +4,7 @@ use crate::cpus::{self, Binding};
 use crate::debugger::Debugger;
 use crate::options::{Options, ProfileChoice};
 use crate::{files, handover};
+use pellucid_core::bootstrap::by_option;
 use pellucid_profile::companion::VARIABLE;
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -51,6 +52,7 @@ impl Environment {
                 None => unset.push(name.clone()),
             }
         }
+        let exported = options.exports.len() - unset.len();
         if let Some((text, _)) = &options.heap {
             set(OsStr::new("SHMEM_SYMMETRIC_SIZE"), text.into());
         }
@@ -74,8 +76,11 @@ impl Environment {
         if options.tool_optional {
             set(OsStr::new("SHMEM_TOOLS_OPTIONAL"), "1".into());
         }
-        set(OsStr::new("PELLUCID_NPES"), options.pes.to_string().into());
-        set(OsStr::new("PMI_SIZE"), options.pes.to_string().into());
+        let marks: Vec<_> =
+            environment[exported..].iter().map(|(name, value)| by_option::marked(name, value)).collect();
+        environment.extend(marks);
+        let pes = OsString::from(options.pes.to_string());
+        environment.extend([("PELLUCID_NPES".into(), pes.clone()), ("PMI_SIZE".into(), pes)]);
         Self { set: environment, unset }
     }
 }
@@ -168,6 +173,16 @@ mod tests {
             assert!(environment(args).contains(&(name.into(), value.into())), "{args:?}");
         }
         assert!(!environment(&[]).iter().any(|(name, _)| name.starts_with("SHMEM_")));
+    }
+
+    #[test]
+    fn what_an_option_has_set_is_marked() {
+        let all = environment(&["-x", "SHMEM_INFO=1", "--metrics", "--heap", "2g"]);
+        let marked: Vec<(&str, &str)> = all
+            .iter()
+            .filter_map(|(name, value)| Some((name.strip_prefix(by_option::BY_OPTION)?, value.as_str())))
+            .collect();
+        assert_eq!(marked, [("SHMEM_SYMMETRIC_SIZE", "2g"), ("SHMEM_METRICS", "serve")]);
     }
 
     #[test]

@@ -7,9 +7,10 @@ use crate::job::Failure;
 use crate::options::{Options, ProfileChoice};
 use crate::plan::Plan;
 use crate::source;
+use pellucid_core::bootstrap::by_option;
 use pellucid_profile::output::{Error, OutputDir};
 use pellucid_profile::report::Finished;
-use pellucid_profile::text::{shell_word, visible};
+use pellucid_profile::text::{shell_word, visible, visible_path};
 use pellucid_profile::trace::{Unreturned, keep};
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -51,10 +52,20 @@ pub fn take_trace(options: &Options) -> Result<Option<OutputDir>, Failure> {
 }
 
 /// The variables by which PEs find the directory of their trace.
-pub fn trace_variables(directory: &OutputDir) -> Result<[(OsString, OsString); 2], Failure> {
+///
+/// # Errors
+/// Its path is longer than the system takes: the PEs would not find it.
+pub fn trace_variables(directory: &OutputDir) -> Result<[(OsString, OsString); 3], Failure> {
     let path = std::path::absolute(directory.path()).map_err(|error| Failure::needs("find the trace", error))?;
+    let (bytes, most) = (path.as_os_str().len(), libc::PATH_MAX as usize - 1);
+    if bytes > most {
+        let name = visible_path(directory.path());
+        let what = format!("write the trace {name}, nothing was run (--trace=DIR names another place)");
+        return Err(Failure::needs(&what, format!("its whole path has {bytes} bytes, and the system takes {most}")));
+    }
     let claim = format!("{:016x}", directory.claim().token);
-    Ok([("SHMEM_TRACE".into(), path.into()), ("PELLUCID_TRACE_CLAIM".into(), claim.into())])
+    let mark = by_option::marked("SHMEM_TRACE".as_ref(), path.as_os_str());
+    Ok([("SHMEM_TRACE".into(), path.into()), mark, ("PELLUCID_TRACE_CLAIM".into(), claim.into())])
 }
 
 /// Where the profile goes.

@@ -1,5 +1,6 @@
 //! The loop that runs while the job does: output, input, signals, ends of PEs, deadlines.
 
+mod background;
 mod closing;
 mod decide;
 mod hand_over;
@@ -15,7 +16,7 @@ use crate::signals::{self, Meaning};
 use crate::sink::To;
 use crate::sys::epoll::{Epoll, Interest};
 use crate::sys::file;
-use crate::sys::process::{self, Wait};
+use crate::sys::process::{self, Ended, Wait};
 use crate::sys::signal::{self, Reader};
 use crate::watchdog::Watchdog;
 pub use decide::{HOPELESS_AFTER, LOST_AFTER};
@@ -157,6 +158,7 @@ impl Supervisor {
                 // Only what PEs have left behind remains: it goes with them.
                 self.verdict.ending = Some(Ending::new(Instant::now()));
             }
+            self.look_at_background(&mut watchdog);
             if !self.keep_time() {
                 break;
             }
@@ -274,13 +276,21 @@ impl Supervisor {
             if pid == watchdog.pid() {
                 continue;
             }
+            if self.goes_on(pid, ended, watchdog) {
+                continue;
+            }
             // In this order: the time of the profile is not the shorter one.
             let (seen, now) = (Instant::now(), self.profile.as_ref().map_or(0, Profile::now_ns));
-            if let Some(pe) = self.pes.note_end(pid, ended, now, watchdog) {
-                self.ran.iter_mut().for_each(|(_, end)| *end = seen);
-                self.output.drain(self.pes.place(pe));
-                self.decide_exit(pe, ended);
-            }
+            self.note_end(pid, ended, (seen, now), watchdog);
+        }
+    }
+
+    /// A process has ended: when, and on the time line of the profile.
+    fn note_end(&mut self, pid: i32, ended: Ended, (seen, now): (Instant, u64), watchdog: &mut Watchdog) {
+        if let Some(pe) = self.pes.note_end(pid, ended, now, watchdog) {
+            self.ran.iter_mut().for_each(|(_, end)| *end = seen);
+            self.output.drain(self.pes.place(pe));
+            self.decide_exit(pe, ended);
         }
     }
 

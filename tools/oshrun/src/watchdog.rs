@@ -45,6 +45,11 @@ impl Watchdog {
         self.pid
     }
 
+    /// Tells it of a group that a PE has made.
+    pub fn add(&mut self, group: i32) {
+        let _ = self.pipe.write_all(&group.to_ne_bytes());
+    }
+
     /// Tells it that a group has no members any more: its number may soon be another's.
     pub fn forget(&mut self, group: i32) {
         let _ = self.pipe.write_all(&(-group).to_ne_bytes());

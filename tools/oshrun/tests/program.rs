@@ -162,3 +162,39 @@ fn pes_have_the_limits_of_the_user() {
     let err = String::from_utf8_lossy(&output.stderr);
     assert!(err.contains("option -n: 40 PEs need") && err.contains("the hard limit is 64"), "{err}");
 }
+
+/// A sandbox in which a system call is refused, as container runtimes make it: from here on and in all that is started.
+#[allow(unsafe_code)]
+fn refuse(call: libc::c_long) -> std::io::Result<()> {
+    let step = |code: u32, jt: u8, jf: u8, k: u32| libc::sock_filter { code: code as u16, jt, jf, k };
+    let (load, equal, give) =
+        (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, libc::BPF_JMP | libc::BPF_JEQ, libc::BPF_RET);
+    let refused = libc::SECCOMP_RET_ERRNO | libc::EPERM as u32;
+    let mut steps = [
+        step(load, 0, 0, 0),
+        step(equal, 0, 1, call as u32),
+        step(give, 0, 0, refused),
+        step(give, 0, 0, libc::SECCOMP_RET_ALLOW),
+    ];
+    let filter = libc::sock_fprog { len: 4, filter: steps.as_mut_ptr() };
+    // SAFETY: a filter of so many steps, which the kernel copies.
+    let made = unsafe {
+        libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
+            && libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const filter) == 0
+    };
+    if made { Ok(()) } else { Err(std::io::Error::last_os_error()) }
+}
+
+#[test]
+#[allow(unsafe_code)]
+fn a_sandbox_that_hides_the_limit_of_open_files_is_named() {
+    use std::os::unix::process::CommandExt;
+    let mut command = command(&["-n", "3", "true"]);
+    // SAFETY: system calls only.
+    unsafe { command.pre_exec(|| refuse(libc::SYS_prlimit64)) };
+    let output = command.output().unwrap();
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{err}");
+    assert!(err.contains("limit of open files") && err.contains("prlimit64"), "{err}");
+    assert!(err.contains("Operation not permitted") && !err.contains("ulimit"), "{err}");
+}

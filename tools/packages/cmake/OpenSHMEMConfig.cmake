@@ -21,14 +21,20 @@ set(OpenSHMEM_OSHCC "${_openshmem_root}/bin/oshcc")
 set(OpenSHMEM_OSHCXX "${_openshmem_root}/bin/oshc++")
 set(OpenSHMEM_OSHFORT "${_openshmem_root}/bin/oshfort")
 
+# An installed program finds the library, too: CMake takes what it adds itself out of that. Meson, which reads this file
+# as well, passes `SHELL:` on as it is; where the folder has a comma, there is no other way.
+set(_openshmem_rpath "-Wl,-rpath,${_openshmem_root}/lib")
+if(_openshmem_root MATCHES ",")
+  set(_openshmem_rpath "SHELL:-Xlinker -rpath -Xlinker \"${_openshmem_root}/lib\"")
+endif()
+
 if(NOT TARGET OpenSHMEM::OpenSHMEM)
   add_library(OpenSHMEM::OpenSHMEM SHARED IMPORTED)
   set_target_properties(OpenSHMEM::OpenSHMEM PROPERTIES
     IMPORTED_LOCATION "${_openshmem_root}/lib/libsma.so.1"
     IMPORTED_SONAME "libsma.so.1"
     INTERFACE_INCLUDE_DIRECTORIES "${_openshmem_root}/include"
-    # An installed program finds the library, too: CMake takes what it adds itself out of that.
-    INTERFACE_LINK_OPTIONS "SHELL:-Xlinker -rpath -Xlinker \"${_openshmem_root}/lib\"")
+    INTERFACE_LINK_OPTIONS "${_openshmem_rpath}")
 
   add_library(OpenSHMEM::static STATIC IMPORTED)
   set_target_properties(OpenSHMEM::static PROPERTIES
@@ -103,4 +109,5 @@ foreach(_openshmem_component IN LISTS OpenSHMEM_FIND_COMPONENTS)
 endforeach()
 unset(_openshmem_component)
 
+unset(_openshmem_rpath)
 unset(_openshmem_root)

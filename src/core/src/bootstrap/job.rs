@@ -17,6 +17,7 @@ use super::spare::Spare;
 use crate::base::{Cause, Fault};
 use crate::os::alive::Alive;
 use crate::os::crash::{CrashRecord, Crashed};
+use crate::os::kept::{Kept, Known};
 use crate::os::other::{self, Ended};
 use crate::os::{cgroup, cpu, futex, library, mmap, wait};
 use std::ops::Range;
@@ -160,7 +161,7 @@ pub struct ExitRequest {
 
 /// A mapped job file.
 pub struct Job {
-    fd: OwnedFd,
+    fd: Kept,
     base: *mut u8,
     first: u32,
     local: u32,
@@ -208,7 +209,7 @@ impl Job {
             (*header).npes = npes;
             (*header).cpus = cpus;
         }
-        Ok(Self { fd, base, first, local, npes, spare: Spare::default() })
+        Ok(Self { fd: Kept::new(fd), base, first, local, npes, spare: Spare::default() })
     }
 
     /// The job file that a launcher handed to this process.
@@ -254,12 +255,17 @@ impl Job {
             return Err(wrong("is too short"));
         }
         let base = mmap::shared(fd.as_raw_fd(), 0, control_bytes(local, npes), None)?;
-        Ok(Self { fd, base, first, local, npes, spare: Spare::default() })
+        Ok(Self { fd: Kept::new(fd), base, first, local, npes, spare: Spare::default() })
     }
 
-    /// The file, to be inherited by PEs.
+    /// The file, to be inherited by PEs; none ([`crate::os::kept::NONE`]) where the program has closed it.
     pub fn fd(&self) -> RawFd {
         self.fd.as_raw_fd()
+    }
+
+    /// As [`Self::fd`], for where that has to be asked for anew.
+    pub(crate) fn known(&self) -> Known {
+        self.fd.known()
     }
 
     /// PEs of the job, on all hosts.
@@ -474,7 +480,7 @@ impl<'a> Pe<'a> {
     }
 
     /// Whether this process sees the PE's process under its [`Self::pid`].
-    pub(crate) fn is_visible(&self) -> bool {
+    pub fn is_visible(&self) -> bool {
         self.0.namespace.load(Ordering::Acquire) == other::namespace()
     }
 

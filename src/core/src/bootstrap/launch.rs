@@ -47,6 +47,11 @@ const WIREUP: &str = "PELLUCID_WIREUP_FD";
 /// Which PE of which job this process became, with its number: what it starts inherits that.
 const IS: &str = "PELLUCID_IS";
 
+/// Whether this process is started as a PE by our launcher.
+pub fn is_of_oshrun() -> bool {
+    std::env::var_os(JOB).is_some()
+}
+
 /// Joins the job that the environment describes, or makes one of a single PE. `connected` is told of another's launcher
 /// as soon as there is one: from then on it has to hear how this process ends. `profile` makes a profile segment where
 /// the launcher is none of ours.
@@ -181,7 +186,6 @@ fn ours(found: &str) -> Result<Launch, Fault> {
         // SAFETY: as above.
         unsafe { std::env::set_var("SHMEM_SINGLETON", "1") };
     }
-    process::end_with_parent();
     let pes = job.pes();
     let how = format!(
         "oshrun ({found}): PE {pe} of {npes}, PEs {} to {} on host {}",

@@ -1,6 +1,7 @@
 //! How a PE learns who it is and meets the others.
 
 pub mod agreement;
+pub mod by_option;
 pub mod common;
 pub mod detect;
 pub mod identity;
@@ -25,5 +26,5 @@ pub mod talk;
 mod value;
 pub mod wireup;
 
-pub use launch::{Launch, before_joining, find};
+pub use launch::{Launch, before_joining, find, is_of_oshrun};
 pub use rendezvous::{MakeProfile, Profiles};

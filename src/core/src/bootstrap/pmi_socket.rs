@@ -2,10 +2,9 @@
 
 use super::value;
 use crate::base::{Cause, Fault};
+use crate::os::kept::Kept;
 use crate::os::poll::{self, Interest};
 use crate::os::{host, mmap, process, socket};
-use std::fs::File;
-use std::io::Read;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -35,7 +34,7 @@ impl std::fmt::Display for Door {
 
 /// A connection to the launcher.
 pub(super) struct Socket {
-    file: File,
+    stream: Kept,
     /// `PMI-1 over PMI_FD=6`, for messages.
     name: String,
     /// What was read and not taken yet. Who holds it may ask.
@@ -72,7 +71,7 @@ impl Socket {
 
     pub(super) fn new(name: String, fd: OwnedFd) -> Self {
         let (unread, writing) = (Mutex::new(Vec::new()), Mutex::new(()));
-        Self { file: File::from(fd), name, unread, writing, owner: process::id() }
+        Self { stream: Kept::new(fd), name, unread, writing, owner: process::id() }
     }
 
     /// A fault that names the connection.
@@ -99,12 +98,12 @@ impl Socket {
 
     /// The descriptor.
     pub(super) fn fd(&self) -> RawFd {
-        self.file.as_raw_fd()
+        self.stream.as_raw_fd()
     }
 
     /// The connection once more, to be watched.
     pub(super) fn again(&self) -> Option<OwnedFd> {
-        self.file.try_clone().ok().map(OwnedFd::from)
+        mmap::duplicate(&self.stream).ok()
     }
 
     /// The right to ask and be answered.
@@ -115,7 +114,7 @@ impl Socket {
     /// Says something that is not answered, even while another thread waits for an answer.
     pub(super) fn tell(&self, request: &[u8]) -> Result<(), Fault> {
         let _whole = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
-        socket::send_all(&self.file, request).map_err(|error| self.closed(&error))
+        socket::send_all(&self.stream, request).map_err(|error| self.closed(&error))
     }
 
     /// Waits until the launcher closes the connection, for so long at most.
@@ -165,7 +164,7 @@ impl LockedSocket<'_> {
 
     /// Waits until there is an answer at all, for a bounded time.
     pub(super) fn is_answered(&mut self) -> Result<(), Fault> {
-        match socket::readable(self.socket.file.as_raw_fd(), Instant::now() + FIRST_ANSWER) {
+        match socket::readable(self.socket.fd(), Instant::now() + FIRST_ANSWER) {
             Ok(true) => Ok(()),
             Ok(false) => Err(self.socket.fault(format_args!("no launcher answers there within {FIRST_ANSWER:?}"))),
             Err(error) => Err(self.socket.closed(&error)),
@@ -177,7 +176,7 @@ impl LockedSocket<'_> {
         if self.unread.len() > ANSWER {
             return Err(self.socket.fault("what it says has no end: no launcher is there"));
         }
-        match (&self.socket.file).read(&mut bytes) {
+        match socket::read(&self.socket.stream, &mut bytes) {
             Ok(0) => Err(self.socket.fault("the launcher has closed the connection")),
             Ok(n) => {
                 self.unread.extend_from_slice(&bytes[..n]);

@@ -3,8 +3,10 @@
 
 use crate::base::Fault;
 use crate::os::elf::Range;
+use crate::os::kept::Known;
 use crate::os::{cpu, fork, futex, hold, mmap, process};
 use std::io::Write;
+use std::os::fd::AsRawFd;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
@@ -20,7 +22,7 @@ const BEGUN: u32 = 1;
 const COPIED: u32 = 2;
 
 struct Copy {
-    fd: i32,
+    fd: Known,
     /// Parts of the file: where each begins, and the pages that show it.
     parts: Vec<(usize, Range)>,
     /// In shared memory: how far the child is.
@@ -52,9 +54,9 @@ pub fn register() {
 }
 
 /// From here on the data pages show parts of `fd`: where each begins, and the pages.
-pub(super) fn arm(fd: i32, parts: Vec<(usize, Range)>) -> Result<(), Fault> {
+pub(super) fn arm(fd: Known, parts: Vec<(usize, Range)>) -> Result<(), Fault> {
     let page = mmap::memfd(c"pellucid-fork")?;
-    let raw = std::os::fd::AsRawFd::as_raw_fd(&page);
+    let raw = page.as_raw_fd();
     mmap::grow(raw, mmap::page())?;
     let word = mmap::shared(raw, 0, mmap::page(), None)?;
     // SAFETY: a zeroed page that stays mapped for the life of the process.
@@ -82,7 +84,9 @@ extern "C" fn in_parent() {
         let is_expected = match state {
             0 => fork::has_child() && start.elapsed() < PATIENCE,
             // It may have come to its end since the state was read.
-            BEGUN => fork::is_byte_held(copy.fd, copy.byte()) || copy.state.load(Ordering::Acquire) == COPIED,
+            BEGUN => {
+                fork::is_byte_held(copy.fd.as_raw_fd(), copy.byte()) || copy.state.load(Ordering::Acquire) == COPIED
+            }
             _ => false,
         };
         if !is_expected {
@@ -95,17 +99,17 @@ extern "C" fn in_parent() {
 
 extern "C" fn in_child() {
     let Some(copy) = shared() else { return };
-    if fork::hold_byte(copy.fd, copy.byte()) {
+    if fork::hold_byte(copy.fd.as_raw_fd(), copy.byte()) {
         copy.state.store(BEGUN, Ordering::Release);
     }
     let replaced = copy.parts.iter().try_for_each(|&(offset, Range { start, end, .. })| {
         // SAFETY: the range is the shared mapping made at start-up, inherited by this child, and only this thread runs
         // in it.
-        unsafe { mmap::replace_private(copy.fd, offset, start, end - start) }
+        unsafe { mmap::replace_private(copy.fd.as_raw_fd(), offset, start, end - start) }
     });
     copy.state.store(COPIED, Ordering::Release);
     futex::wake_all(copy.state);
-    fork::release_byte(copy.fd, copy.byte());
+    fork::release_byte(copy.fd.as_raw_fd(), copy.byte());
     if let Err(refused) = replaced {
         give_up(&refused);
     }

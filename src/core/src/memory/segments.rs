@@ -286,7 +286,7 @@ fn share_data(job: &Job, offset: usize, all: elf::Range, parts: &[elf::Range]) -
     for gap in parts.windows(2).map(|pair| pair[0].end..pair[1].start).filter(|gap| !gap.is_empty()) {
         let _ = mmap::reserved(job.fd(), at(gap.start), gap.len(), Some(gap.start));
     }
-    fork_copy::arm(job.fd(), writable.iter().map(|part| (at(part.start), *part)).collect())
+    fork_copy::arm(job.known(), writable.iter().map(|part| (at(part.start), *part)).collect())
 }
 
 /// Between the first copy and the mapping nothing may write to static objects: other threads and handlers are held up.

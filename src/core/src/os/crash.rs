@@ -6,10 +6,10 @@
 //! that; one that it sets up later takes the place of this one.
 #![allow(unsafe_code)]
 
+use super::wakeup::Wakeup;
 use super::{depth, futex, own_code, process, readable, remains, signal_stack, stack, thread};
 use std::ffi::{c_int, c_void};
 use std::mem::zeroed;
-use std::os::fd::RawFd;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -114,8 +114,8 @@ pub struct Note {
     pub signal: &'static AtomicU32,
     /// Gets where it was.
     place: &'static CrashRecord,
-    /// An eventfd that is written to; `None`: nobody here has anything to say, the launcher does.
-    wake: Option<RawFd>,
+    /// Who is to say what is known; `None`: nobody here has anything to say, the launcher does.
+    wake: Option<&'static Wakeup>,
     /// How far whoever was woken is.
     said: AtomicU32,
     /// The thread whose crash it is: the first that crashes; 0: none has.
@@ -126,7 +126,11 @@ pub struct Note {
 static NOTE: OnceLock<Note> = OnceLock::new();
 
 /// Notes crashes of this process from here on; once.
-pub fn install(signal: &'static AtomicU32, place: &'static CrashRecord, wake: Option<RawFd>) -> &'static Note {
+pub fn install(
+    signal: &'static AtomicU32,
+    place: &'static CrashRecord,
+    wake: Option<&'static Wakeup>,
+) -> &'static Note {
     let owner = process::id();
     own_code::prepare();
     signal_stack::reserve();
@@ -180,14 +184,11 @@ impl Note {
         // SAFETY: so says the caller.
         unsafe { record_crash(self.place, number, info, context) };
         remains::remove();
-        match self.wake {
-            Some(wake) => {
-                let one = 1_u64;
-                // SAFETY: eight bytes of this frame.
-                unsafe { libc::write(wake, (&raw const one).cast(), 8) };
-                self.wait();
-            }
-            None => self.done(),
+        // Where the program has closed the descriptors, the PEs next to this one say what they see.
+        if self.wake.is_some_and(Wakeup::signal) {
+            self.wait();
+        } else {
+            self.done();
         }
     }
 

@@ -112,7 +112,7 @@ pub fn open_first(path: &CStr, flags: i32, mode: u32) -> Result<(OwnedFd, Option
     }
 }
 
-fn about(fd: &OwnedFd) -> Result<libc::stat, i32> {
+fn about(fd: &impl AsRawFd) -> Result<libc::stat, i32> {
     // SAFETY: all zeros are a value of it, and it is filled in below.
     let mut about: libc::stat = unsafe { std::mem::zeroed() };
     // SAFETY: a descriptor of this process, and room for the answer.
@@ -123,18 +123,18 @@ fn about(fd: &OwnedFd) -> Result<libc::stat, i32> {
 }
 
 /// Bytes of a file. Error: of the system.
-pub fn size(fd: &OwnedFd) -> Result<i64, i32> {
+pub fn size(fd: &impl AsRawFd) -> Result<i64, i32> {
     about(fd).map(|about| about.st_size)
 }
 
 /// Has everything that was written reach the disk. Error: of the system.
-pub fn sync(fd: &OwnedFd) -> Result<(), i32> {
+pub fn sync(fd: &impl AsRawFd) -> Result<(), i32> {
     // SAFETY: a descriptor of this process.
     unless_interrupted(|| (unsafe { libc::fsync(fd.as_raw_fd()) }, last_error()))
 }
 
 /// Cuts a file off, or has it go on as a hole. Error: of the system.
-pub fn truncate(fd: &OwnedFd, bytes: i64) -> Result<(), i32> {
+pub fn truncate(fd: &impl AsRawFd, bytes: i64) -> Result<(), i32> {
     // SAFETY: a descriptor of this process.
     unless_interrupted(|| without_signal(|| unsafe { libc::ftruncate(fd.as_raw_fd(), bytes) }))
 }
@@ -179,7 +179,12 @@ fn unless_interrupted(mut call: impl FnMut() -> (i32, i32)) -> Result<(), i32> {
 ///
 /// # Safety
 /// The pieces are readable, and writable where bytes come; memory that is not mapped is an error of the system.
-pub unsafe fn transfer(fd: &OwnedFd, direction: Direction, mut pieces: &mut [Piece], offset: i64) -> TransferResult {
+pub unsafe fn transfer(
+    fd: &impl AsRawFd,
+    direction: Direction,
+    mut pieces: &mut [Piece],
+    offset: i64,
+) -> TransferResult {
     let mut moved = TransferResult::default();
     loop {
         while pieces.first().is_some_and(|piece| piece.iov_len == 0) {

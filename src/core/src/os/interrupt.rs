@@ -2,17 +2,17 @@
 //! handler.
 #![allow(unsafe_code)]
 
+use super::wakeup::Wakeup;
 use std::ffi::{c_int, c_void};
 use std::mem::{transmute, zeroed};
-use std::os::fd::RawFd;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What is called besides.
 struct Before {
     action: libc::sigaction,
-    /// An eventfd that is written to.
-    wake: RawFd,
+    /// Whoever is to hear of it.
+    wake: &'static Wakeup,
     owner: i32,
 }
 
@@ -21,7 +21,7 @@ static CAME: AtomicBool = AtomicBool::new(false);
 
 /// From now on the signal is noted, where it has a handler; once. A handler that is set up later takes the place of
 /// this one.
-pub fn install(wake: RawFd) {
+pub fn install(wake: &'static Wakeup) {
     // SAFETY: the structures are valid, and the handler is async-signal-safe as far as the one before it is.
     unsafe {
         let mut action: libc::sigaction = zeroed();
@@ -50,8 +50,7 @@ extern "C" fn noted(number: c_int, info: *mut libc::siginfo_t, context: *mut c_v
         if before.owner == libc::getpid() {
             let errno = *libc::__errno_location();
             CAME.store(true, Ordering::Release);
-            let one = 1_u64;
-            libc::write(before.wake, (&raw const one).cast(), 8);
+            before.wake.signal();
             *libc::__errno_location() = errno;
         }
         if before.action.sa_flags & libc::SA_SIGINFO != 0 {

@@ -299,7 +299,8 @@ impl Refused {
 }
 
 /// Puts private pages with the same content in place of the `len` bytes at `addr`, which show `fd` from `offset`. Where
-/// it fails, the range is as it was.
+/// it fails, the range is as it was. Without a descriptor ([`super::kept::NONE`]: the program has closed it) what is
+/// there is read from the range.
 ///
 /// # Safety
 /// The range must be such a mapping.
@@ -318,7 +319,17 @@ pub unsafe fn replace_private(fd: RawFd, offset: usize, addr: usize, len: usize)
     if new == libc::MAP_FAILED {
         return Err(Refused::last("mmap of a private copy of .data and .bss"));
     }
-    let mut at = 0usize;
+    if fd == super::kept::NONE {
+        // Not by `copy_nonoverlapping`: AddressSanitizer's `memcpy` objects to the red zones between variables.
+        for at in (0..len).step_by(size_of::<usize>()) {
+            // SAFETY: both are whole pages, and others may store to the range, as a program that forks then expects.
+            unsafe {
+                let word = (addr as *const u8).add(at).cast::<usize>().read_volatile();
+                new.cast::<u8>().add(at).cast::<usize>().write_volatile(word);
+            }
+        }
+    }
+    let mut at = if fd == super::kept::NONE { len } else { 0 };
     while at < len {
         // Only the parts of the file that were ever written are copied; holes stay zero pages.
         // SAFETY: lseek moves the file offset, which nothing else uses.
@@ -368,10 +379,8 @@ pub fn close_on_exec(fd: &impl AsRawFd) {
 }
 
 /// Another descriptor of the same file, closed on exec.
-pub fn duplicate(fd: &OwnedFd) -> Result<OwnedFd, Fault> {
-    let error =
-        |error: std::io::Error| Cause::Os { what: "dup of a memory file", error: error.raw_os_error().unwrap_or(0) };
-    fd.try_clone().map_err(|e| Fault::from(error(e)))
+pub fn duplicate(fd: &impl AsRawFd) -> Result<OwnedFd, Fault> {
+    duplicate_raw(fd.as_raw_fd()).ok_or_else(|| last_error("dup of a memory file"))
 }
 
 /// Whether a descriptor is one of a file, as memory files are.

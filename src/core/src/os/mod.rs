@@ -17,6 +17,7 @@ pub mod huge;
 pub mod instruction;
 pub mod interface;
 pub mod interrupt;
+pub mod kept;
 mod last_thread;
 pub mod library;
 pub mod machine;

@@ -40,6 +40,11 @@ impl Other {
         self.fd.as_ref().map(AsRawFd::as_raw_fd)
     }
 
+    /// The program has closed the descriptor, whose number may stand for something else: it is not closed.
+    pub fn forget_descriptor(&mut self) {
+        std::mem::forget(self.fd.take());
+    }
+
     /// Whether it was sent a signal that nothing survives, and is not gone yet.
     pub fn is_killed(&self) -> bool {
         let status = super::proc::read(format!("/proc/{}/status", self.pid)).unwrap_or_default();

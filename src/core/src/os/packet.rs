@@ -20,7 +20,7 @@ pub fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
 }
 
 /// Sends a message. `wait`: until there is room; else `WouldBlock` says that there is none.
-pub fn send(fd: &OwnedFd, message: &[u8], wait: bool) -> io::Result<()> {
+pub fn send(fd: &impl AsRawFd, message: &[u8], wait: bool) -> io::Result<()> {
     let flags = libc::MSG_NOSIGNAL | if wait { 0 } else { libc::MSG_DONTWAIT };
     loop {
         // SAFETY: the message is readable for its length.
@@ -35,7 +35,7 @@ pub fn send(fd: &OwnedFd, message: &[u8], wait: bool) -> io::Result<()> {
 
 /// The next message; empty: the other end is closed. `wait`: until there is one; else `WouldBlock` says that there is
 /// none.
-pub fn receive(fd: &OwnedFd, wait: bool) -> io::Result<Vec<u8>> {
+pub fn receive(fd: &impl AsRawFd, wait: bool) -> io::Result<Vec<u8>> {
     let flags = if wait { 0 } else { libc::MSG_DONTWAIT };
     let mut message = vec![0; MOST];
     loop {

@@ -48,12 +48,6 @@ pub fn host_name() -> String {
     String::from_utf8_lossy(&name[..len]).into_owned()
 }
 
-/// Asks the kernel to end this process when its parent dies, so that no PE outlives its launcher.
-pub fn end_with_parent() {
-    // SAFETY: sets an attribute of this process.
-    unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0) };
-}
-
 /// Writes a line to standard error, whatever locks are held. False: it takes nothing, as one that is closed or full.
 pub fn write_error(line: &str) -> bool {
     write_bytes(format!("{line}\n").as_bytes())

@@ -126,6 +126,13 @@ pub fn send_all(to: &impl AsRawFd, mut bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
+/// Takes what has come, or waits for something; 0: the other end is closed.
+pub fn read(from: &impl AsRawFd, bytes: &mut [u8]) -> io::Result<usize> {
+    // SAFETY: the buffer is writable for its length.
+    let got = unsafe { libc::recv(from.as_raw_fd(), bytes.as_mut_ptr().cast(), bytes.len(), 0) };
+    usize::try_from(got).map_err(|_| io::Error::last_os_error())
+}
+
 /// Receives at most `bytes.len()` bytes, and the descriptors that came with them. No byte: the other end is closed.
 pub fn receive(stream: &UnixStream, bytes: &mut [u8], wait: Duration) -> io::Result<(usize, Vec<OwnedFd>)> {
     if !readable(stream.as_raw_fd(), Instant::now() + wait)? {

@@ -10,7 +10,7 @@ use super::{
 use crate::base::{Cause, Fault, env};
 use crate::bootstrap::common::CommonSettings;
 use crate::bootstrap::job::{Job, PeState};
-use crate::bootstrap::{self, Profiles, ring::Stage};
+use crate::bootstrap::{self, Profiles, by_option, ring::Stage};
 use crate::collectives;
 use crate::collectives::table;
 use crate::memory::heap::Heap;
@@ -88,7 +88,7 @@ pub fn init_thread(requested: i32, profiles: Profiles) -> Result<Start, Fault> {
     match super::process() {
         None => {
             result.first = true;
-            standard::reserve();
+            prepare();
             let process = start(&mut result, profiles)?;
             process.job.host_barrier();
             compare_thread(world())?;
@@ -161,6 +161,16 @@ fn refuse_forked() -> Result<(), Fault> {
     let Some(process) = super::process().filter(|process| exit::is_forked(process)) else { return Ok(()) };
     let text = format!("called in a forked child of PE {}, which has no part in the job", process.pe);
     Err(Fault::from(Cause::Startup(text)))
+}
+
+/// Before anything is opened or asked for. What the options of a job further out have set is for the PEs of that.
+fn prepare() {
+    standard::reserve();
+    if !bootstrap::is_of_oshrun() {
+        // SAFETY: as for the variables of the launcher: the library has no threads yet, and a program whose threads
+        // change the environment at this moment would race with any setenv of its own as well.
+        unsafe { by_option::forget() };
+    }
 }
 
 fn start(result: &mut Start, profiles: Profiles) -> Result<&'static Process, Fault> {

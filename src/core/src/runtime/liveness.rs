@@ -13,6 +13,7 @@ use super::{Process, WIREUP, exit, kills};
 use crate::bootstrap::job::{ExitKind, ExitRequest, PeState};
 use crate::bootstrap::ring::{Host, HostRing, Stage};
 use crate::os::crash::{self, Note};
+use crate::os::kept::Kept;
 use crate::os::oom::Kills;
 use crate::os::other::{self, Ended, Other};
 use crate::os::poll::{self, Interest};
@@ -49,13 +50,13 @@ struct Door {
     /// To be taken over.
     ring: Mutex<Option<HostRing>>,
     /// The ring's connections, over which the others hear how far this PE is.
-    streams: Mutex<Vec<OwnedFd>>,
+    streams: Mutex<Vec<Kept>>,
 }
 
 impl Door {
     /// How far this PE is goes over the connections that a ring has now.
     fn tell_over(&self, ring: &HostRing) {
-        let streams = ring.streams().filter_map(mmap::duplicate_raw).collect();
+        let streams = ring.streams().filter_map(mmap::duplicate_raw).map(Kept::new).collect();
         *self.streams.lock().unwrap_or_else(PoisonError::into_inner) = streams;
     }
 }
@@ -83,6 +84,10 @@ impl Sight {
         if let Sight::Process(other, _) = self { Some(other) } else { None }
     }
 
+    fn process_mut(&mut self) -> Option<&mut Other> {
+        if let Sight::Process(other, _) = self { Some(other) } else { None }
+    }
+
     /// Whether it has to be asked.
     fn is_blind(&self) -> bool {
         match self {
@@ -104,7 +109,7 @@ impl Sight {
 
 /// What is gone with the launcher.
 enum Server {
-    Connection(OwnedFd),
+    Connection(Kept),
     /// The process that has started this one, where no connection is known.
     Parent(Other),
 }
@@ -122,6 +127,15 @@ struct Monitor {
     interrupted: Option<Instant>,
     /// Somebody else ends the job: since when, and whether the launcher was told once more.
     ending: Option<(Instant, bool)>,
+    /// The program has closed what this thread slept on: it looks from time to time.
+    is_blind: bool,
+}
+
+impl Server {
+    /// The process that has started this one.
+    fn parent() -> Self {
+        Self::Parent(Other::new(other::parent()))
+    }
 }
 
 /// Starts the monitor. A PE runs on without where that is not possible.
@@ -134,33 +148,34 @@ pub(super) fn start(process: &'static Process, launched: bool, segment: Option<&
         return;
     };
     let Ok(wakeup) = Wakeup::new() else { return };
-    let segment = segment.and_then(|fd| mmap::duplicate(fd).ok());
+    let segment = segment.and_then(|fd| mmap::duplicate(fd).ok()).map(Kept::new);
     let words = Words { process, segment, describe };
     let door = DOOR.get_or_init(|| Door { wakeup, words, ring: Mutex::default(), streams: Mutex::default() });
     let monitor = Monitor {
         process,
         door,
-        crash: Some(install_crash_handler(process, Some(door.wakeup.fd()))),
+        crash: Some(install_crash_handler(process, Some(&door.wakeup))),
         mates: mates(process),
-        server: Some(wireup.server().map_or_else(|| Server::Parent(Other::new(other::parent())), Server::Connection)),
+        server: Some(wireup.server().map_or_else(Server::parent, |fd| Server::Connection(Kept::new(fd)))),
         ring: None,
         gone: None,
         interrupted: None,
         ending: None,
+        is_blind: false,
     };
     let _ = thread::spawn(c"pellucid-ends", move || {
         // Also for those who do not see this process.
         process.job.pe(process.pe).alive().hold();
         monitor.run()
     });
-    interrupt::install(door.wakeup.fd());
+    interrupt::install(&door.wakeup);
     if wireup.kills_at_once() {
         kills::install(&door.words);
     }
 }
 
 /// Crashes of this process are noted in its slot.
-fn install_crash_handler(process: &'static Process, wake: Option<RawFd>) -> &'static Note {
+fn install_crash_handler(process: &'static Process, wake: Option<&'static Wakeup>) -> &'static Note {
     let slot = process.job.pe(process.pe);
     crash::install(slot.crash(), slot.crash_record(), wake)
 }
@@ -220,6 +235,7 @@ impl Monitor {
             let fds = self.fds();
             poll::wait(&fds, self.patience());
             self.door.wakeup.clear();
+            self.look_at_descriptors();
             self.look_at_self();
             self.look_at_interrupt();
             self.look_at_mates();
@@ -242,10 +258,28 @@ impl Monitor {
         fds
     }
 
+    /// What the program has closed is none of this library's any more: it stands for nothing, or for something of the
+    /// program's, which may be readable all the time.
+    fn look_at_descriptors(&mut self) {
+        if self.is_blind || !self.door.wakeup.is_closed() {
+            return;
+        }
+        self.is_blind = true;
+        let processes = self.mates.iter_mut().filter_map(|mate| mate.sight.process_mut());
+        processes.for_each(Other::forget_descriptor);
+        match &mut self.server {
+            Some(Server::Parent(parent)) => parent.forget_descriptor(),
+            Some(Server::Connection(fd)) if !fd.is_there() => self.server = Some(Server::parent()),
+            _ => {}
+        }
+        std::mem::forget(self.ring.take());
+    }
+
     /// How long to sleep; `None`: until something happens.
     fn patience(&self) -> Option<Duration> {
         let parent = matches!(&self.server, Some(Server::Parent(other)) if other.fd().is_none());
         let asks = parent
+            || self.is_blind
             || self.mates.iter().any(|mate| mate.sight.is_blind())
             || self.ring.as_ref().is_some_and(HostRing::is_waiting)
             || self.gone.is_some()

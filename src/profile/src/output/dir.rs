@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use super::error::Error;
+use super::kept::KeptFd;
 use super::sys::{self, FileStatus};
 
 /// Directories of one name that are tried before giving up.
@@ -31,8 +32,7 @@ pub struct Claim {
 #[derive(Debug)]
 pub struct OutputDir {
     path: PathBuf,
-    fd: OwnedFd,
-    facts: FileStatus,
+    fd: KeptFd,
     claim: Claim,
     /// This process has taken it, and lets it go.
     holds: bool,
@@ -104,16 +104,16 @@ impl OutputDir {
     }
 
     fn hold(path: PathBuf, fd: OwnedFd, number: u32, made: bool) -> Result<Option<OutputDir>, Error> {
-        let facts = sys::facts(fd.as_fd()).map_err(Error::io("open", &path))?;
+        let fd = KeptFd::new(fd).map_err(Error::io("open", &path))?;
         let claim = Claim { number, token: sys::random() };
-        let mut dir = OutputDir { path, fd, facts, claim, holds: false, made };
+        let mut dir = OutputDir { path, fd, claim, holds: false, made };
         let mut file = match dir.create(CLAIM) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(None),
             Err(error) => {
-                let foreign = dir.facts.uid != sys::user();
+                let foreign = dir.facts().uid != sys::user();
                 let refused = if foreign && !made {
-                    Error::Owner { path: dir.path.clone(), uid: dir.facts.uid }
+                    Error::Owner { path: dir.path.clone(), uid: dir.facts().uid }
                 } else {
                     Error::io("write to", &dir.path)(error)
                 };
@@ -123,11 +123,11 @@ impl OutputDir {
         dir.holds = true;
         // Where the file system shows other users than those of this system, a new file shows whom it takes us for.
         let own = sys::facts(file.as_fd()).map_err(Error::io("open", &dir.path))?.uid;
-        if dir.facts.uid != own && dir.facts.uid != sys::user() {
-            return Err(Error::Owner { path: dir.path.clone(), uid: dir.facts.uid });
+        if dir.facts().uid != own && dir.facts().uid != sys::user() {
+            return Err(Error::Owner { path: dir.path.clone(), uid: dir.facts().uid });
         }
         if !made {
-            check_others(&dir.path, &dir.facts)?;
+            check_others(&dir.path, dir.facts())?;
         }
         writeln!(file, "{:016x}", claim.token).map_err(Error::io("write to", &dir.path))?;
         // Between the look and the claim another job may have come and gone.
@@ -141,8 +141,8 @@ impl OutputDir {
     /// A directory that cannot be opened, or that is not the one.
     pub fn join(path: &Path, claim: Claim) -> Result<OutputDir, Error> {
         let fd = sys::open_dir(path, 0).map_err(Error::io("open", path))?;
-        let facts = sys::facts(fd.as_fd()).map_err(Error::io("open", path))?;
-        let dir = OutputDir { path: path.to_owned(), fd, facts, claim, holds: false, made: false };
+        let fd = KeptFd::new(fd).map_err(Error::io("open", path))?;
+        let dir = OutputDir { path: path.to_owned(), fd, claim, holds: false, made: false };
         let not_ours = || Error::NotClaimed { path: path.to_owned() };
         let mut found = String::new();
         let file = dir.open(CLAIM, false).map_err(|_| not_ours())?;
@@ -162,10 +162,10 @@ impl OutputDir {
     /// What cannot be made or opened; a directory that is another user's or open to others.
     pub fn own(path: &Path) -> Result<OutputDir, Error> {
         let dir = Self::shared(path)?;
-        if dir.facts.uid != sys::user() {
-            return Err(Error::Owner { path: path.to_owned(), uid: dir.facts.uid });
+        if dir.facts().uid != sys::user() {
+            return Err(Error::Owner { path: path.to_owned(), uid: dir.facts().uid });
         }
-        check_others(path, &dir.facts)?;
+        check_others(path, dir.facts())?;
         Ok(dir)
     }
 
@@ -176,13 +176,17 @@ impl OutputDir {
     pub fn shared(path: &Path) -> Result<OutputDir, Error> {
         fs::create_dir_all(path).map_err(Error::io("make", path))?;
         let fd = sys::open_dir(path, 0).map_err(Error::io("open", path))?;
-        let facts = sys::facts(fd.as_fd()).map_err(Error::io("open", path))?;
-        Ok(OutputDir { path: path.to_owned(), fd, facts, claim: Claim::default(), holds: false, made: false })
+        let fd = KeptFd::new(fd).map_err(Error::io("open", path))?;
+        Ok(OutputDir { path: path.to_owned(), fd, claim: Claim::default(), holds: false, made: false })
     }
 
     /// As messages call it.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    fn facts(&self) -> &FileStatus {
+        self.fd.facts()
     }
 
     /// By what other processes of the job find it.
@@ -284,11 +288,11 @@ impl OutputDir {
     /// Does something in the directory. A program may have closed the descriptor, and its number may stand for
     /// something else since: then the directory is opened anew, if it still is the same.
     fn at<T>(&self, act: impl FnOnce(BorrowedFd<'_>) -> io::Result<T>) -> io::Result<T> {
-        if sys::facts(self.fd.as_fd()).is_ok_and(|facts| facts.is_same_file(&self.facts)) {
-            return act(self.fd.as_fd());
+        if let Some(fd) = self.fd.get() {
+            return act(fd);
         }
         let fd = sys::open_dir(&self.path, 0)?;
-        if !sys::facts(fd.as_fd())?.is_same_file(&self.facts) {
+        if !sys::facts(fd.as_fd())?.is_same_file(self.facts()) {
             return Err(io::Error::new(io::ErrorKind::NotFound, "the directory was replaced"));
         }
         act(fd.as_fd())

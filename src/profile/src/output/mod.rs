@@ -11,6 +11,7 @@
 //! | `file` | a single file that the user has named |
 //! | `tree` | a directory that somebody else's library fills |
 //! | `error` | what is refused, and why |
+//! | `kept` | a descriptor that a program may have closed |
 //! | `sys` | system calls |
 
 use std::path::Path;
@@ -19,6 +20,7 @@ mod dir;
 mod error;
 #[cfg(feature = "report")]
 mod file;
+mod kept;
 mod sys;
 #[cfg(feature = "report")]
 mod tree;
@@ -30,6 +32,7 @@ pub use dir::{Claim, OutputDir, numbered};
 pub use error::{Error, no_room};
 #[cfg(feature = "report")]
 pub use file::OutputFile;
+pub(crate) use kept::KeptFd;
 #[cfg(feature = "report")]
 pub use tree::OutputTree;
 

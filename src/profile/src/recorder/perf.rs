@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 use perf_event::events::{Cache, CacheOp, CacheResult, Event, Hardware, Software, WhichCache};
 use perf_event::{Builder, Counter, Group};
 
-use super::claim;
+use super::{claim, consumers};
 use crate::counters::{CounterKind, KNOWN};
 use crate::segment::counters::{COUNTER_MISSING, COUNTER_ON, COUNTER_USER, COUNTERS, CounterHead};
 use crate::segment::layout::{Region, SLOTS, Slot};
@@ -23,9 +23,13 @@ struct Set {
 /// Counters that count at the same time and are read together.
 struct Batch {
     group: Group,
+    id: u64,
     /// Those of the group, in the order in which they are read, with their columns.
     members: Vec<(usize, Counter)>,
 }
+
+/// `PERF_EVENT_IOC_ID`.
+const ID: libc::Ioctl = 0x8008_2407_u32 as libc::Ioctl;
 
 /// What can be counted: column, index of [`KNOWN`], kernel mode included.
 type Planned = (usize, usize, bool);
@@ -34,7 +38,7 @@ type Planned = (usize, usize, bool);
 static SETS: [AtomicPtr<Set>; SLOTS] = [const { AtomicPtr::new(std::ptr::null_mut()) }; SLOTS];
 static PLAN: Mutex<Vec<Planned>> = Mutex::new(Vec::new());
 /// Counters of the whole PE, by column.
-static WHOLE: Mutex<Vec<(usize, Counter)>> = Mutex::new(Vec::new());
+static WHOLE: Mutex<Vec<(usize, Counter, u64)>> = Mutex::new(Vec::new());
 
 fn event(name: &str) -> Event {
     let misses = |which| Event::Cache(Cache { which, operation: CacheOp::READ, result: CacheResult::MISS });
@@ -85,7 +89,8 @@ pub(super) fn open_all(region: &Region, wanted: &[usize]) -> bool {
                     head.reason.set(&format!("user mode only: {}", paranoid()));
                 }
                 plan.push((column, known, kernel));
-                whole.push((column, counter));
+                let id = id(&counter).unwrap_or(0);
+                whole.push((column, counter, id));
             }
             Err(error) => missing(head, &reason(known, &error, &paranoid())),
         }
@@ -158,14 +163,53 @@ pub(super) fn close(slot: &Slot) {
     let pointer = place.swap(std::ptr::null_mut(), Relaxed);
     if !pointer.is_null() {
         // SAFETY: made by `read` from a box; whoever swapped it out alone frees it.
-        drop(unsafe { Box::from_raw(pointer) });
+        let set = unsafe { Box::from_raw(pointer) };
+        if set.is_there() {
+            drop(set);
+        } else {
+            // Its numbers stand for what is the program's.
+            std::mem::forget(set);
+        }
+    }
+}
+
+/// The number by which the kernel knows a counter; `None`: the descriptor is of none. That of another file refuses the
+/// question, and nothing is read from it.
+fn id(counter: &impl AsRawFd) -> Option<u64> {
+    let mut id = 0_u64;
+    // SAFETY: `id` is a valid place for the answer.
+    let answer = unsafe { libc::ioctl(counter.as_raw_fd(), ID, &raw mut id) };
+    (answer == 0).then_some(id)
+}
+
+/// Whether the program has left the descriptor of a counter alone: daemons and sandboxes close all.
+fn is_there(counter: &impl AsRawFd, known: u64) -> bool {
+    id(counter) == Some(known)
+}
+
+/// The program has closed the counters. Nothing is counted any more, and what stands for something of the program's now
+/// is not closed.
+fn lose(whole: &mut Vec<(usize, Counter, u64)>) {
+    let Some(region) = claim::region() else { return };
+    consumers::set(consumers::COUNTERS, false);
+    for (column, counter, known) in whole.drain(..) {
+        region.names.counters[column].reason.set("lost: the program has closed its descriptor; counted until then");
+        if is_there(&counter, known) {
+            drop(counter);
+        } else {
+            std::mem::forget(counter);
+        }
     }
 }
 
 /// Brings the PE's totals up to date.
 pub(super) fn refresh() {
     let Some(region) = claim::region() else { return };
-    for (column, counter) in lock(&WHOLE).iter_mut() {
+    let mut whole = lock(&WHOLE);
+    if whole.iter().any(|(_, counter, known)| !is_there(counter, *known)) {
+        lose(&mut whole);
+    }
+    for (column, counter, _) in whole.iter_mut() {
         if let Ok(now) = counter.read_count_and_time() {
             let head = &region.names.counters[*column];
             head.total.store(scaled(now.count, now.time_enabled, now.time_running), Relaxed);
@@ -193,7 +237,8 @@ impl Set {
             if last.is_some_and(|batch| batch.add(column, known, kernel)) {
                 continue;
             }
-            let mut batch = Batch { group: Group::new().ok()?, members: Vec::new() };
+            let group = Group::new().ok()?;
+            let mut batch = Batch { id: id(&group)?, group, members: Vec::new() };
             if batch.add(column, known, kernel) {
                 batches.push(batch);
             }
@@ -202,7 +247,16 @@ impl Set {
         Some(Set { batches, thread })
     }
 
+    /// Whether the program has closed none of them: the group's own and its members are closed together.
+    fn is_there(&self) -> bool {
+        self.batches.iter().all(|batch| is_there(&batch.group, batch.id))
+    }
+
     fn read(&self) -> Option<[u64; COUNTERS]> {
+        if !self.is_there() {
+            lose(&mut lock(&WHOLE));
+            return None;
+        }
         let mut values = [0; COUNTERS];
         self.batches.iter().try_for_each(|batch| batch.read(&mut values))?;
         Some(values)

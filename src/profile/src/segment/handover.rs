@@ -13,6 +13,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::model::End;
+use crate::output::KeptFd;
 
 /// Names another socket: of the exporter, and for who hands over to it.
 pub const VARIABLE: &str = "PELLUCID_SERVE";
@@ -22,7 +23,7 @@ pub const JOB_MESSAGE: &[u8] = b"segment\n\n";
 /// The connection to the exporter: the job runs as long as it is open.
 #[derive(Debug)]
 pub struct Handover {
-    socket: OwnedFd,
+    socket: KeptFd,
 }
 
 /// Where exporters listen: the one that was named, or that of the system, then that of the user.
@@ -66,7 +67,7 @@ impl Handover {
             return Err(io::ErrorKind::PermissionDenied.into());
         }
         Handover::over(socket.as_fd(), segment)?;
-        Ok(Handover { socket })
+        Ok(Handover { socket: KeptFd::new(socket)? })
     }
 
     /// Hands `segment` over a connection that is there.
@@ -82,7 +83,7 @@ impl Handover {
     /// Says how the job ended, as [`state`] has it, and that it has.
     pub fn end(self, state: &str) {
         // Whoever does not listen any more does not need it.
-        let _ = tell(self.socket.as_fd(), format!("state={state}\n\n").as_bytes());
+        let _ = self.socket.open().and_then(|socket| tell(socket, format!("state={state}\n\n").as_bytes()));
     }
 }
 

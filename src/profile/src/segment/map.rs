@@ -2,7 +2,7 @@
 #![allow(unsafe_code)]
 
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 
 use super::layout::{HEADER_BYTES, Header, MAGIC, REGION_BYTES, Region, VERSION, segment_bytes};
@@ -10,12 +10,13 @@ use super::mapping::Mapping;
 use crate::clock::{Scale, Source};
 use crate::model::MOST_PES;
 use crate::op;
+use crate::output::KeptFd;
 
 /// A segment mapped for reading. Reading never makes a PE wait.
 #[derive(Debug)]
 pub struct Segment {
     mapping: Mapping,
-    fd: OwnedFd,
+    fd: KeptFd,
     npes: u32,
     first_pe: u32,
     local_pes: u32,
@@ -28,9 +29,9 @@ impl Segment {
     /// # Errors
     /// `InvalidData` when it is no segment of this version, or one that could shrink, else what the system answered.
     pub fn map(fd: BorrowedFd<'_>) -> io::Result<Segment> {
-        let fd = fd.try_clone_to_owned()?;
         let facts = SegmentShape::read(fd.as_raw_fd())?;
         let mapping = Mapping::new(fd.as_raw_fd(), 0, segment_bytes(facts.local_pes), false)?;
+        let fd = KeptFd::new(fd.try_clone_to_owned()?)?;
         let SegmentShape { npes, first_pe, local_pes, scale, .. } = facts;
         Ok(Segment { mapping, fd, npes, first_pe, local_pes, scale })
     }
@@ -83,13 +84,14 @@ impl Segment {
     /// Calls `visit` with the byte ranges of `within` (offsets in the segment) that hold data. Reading the holes
     /// between them through the mapping would make the kernel allocate a page for each.
     pub(crate) fn data_ranges(&self, within: std::ops::Range<usize>, mut visit: impl FnMut(std::ops::Range<usize>)) {
+        let Some(fd) = self.fd.get() else { return visit(within) };
         let mut at = within.start;
         while at < within.end {
-            let Some(data) = self.seek(at, libc::SEEK_DATA) else { return };
+            let Some(data) = seek(fd, at, libc::SEEK_DATA) else { return };
             if data >= within.end {
                 return;
             }
-            let hole = self.seek(data, libc::SEEK_HOLE).unwrap_or(within.end).min(within.end);
+            let hole = seek(fd, data, libc::SEEK_HOLE).unwrap_or(within.end).min(within.end);
             visit(data..hole);
             at = hole;
         }
@@ -99,12 +101,12 @@ impl Segment {
     pub(crate) fn offset_of<T>(&self, item: &T) -> usize {
         std::ptr::from_ref(item).addr() - self.mapping.as_ptr().addr()
     }
+}
 
-    fn seek(&self, at: usize, whence: libc::c_int) -> Option<usize> {
-        let at = libc::off_t::try_from(at).ok()?;
-        // SAFETY: plain system call on a descriptor we own; nobody uses its file position.
-        usize::try_from(unsafe { libc::lseek(self.fd.as_raw_fd(), at, whence) }).ok()
-    }
+fn seek(fd: BorrowedFd<'_>, at: usize, whence: libc::c_int) -> Option<usize> {
+    let at = libc::off_t::try_from(at).ok()?;
+    // SAFETY: plain system call on a descriptor we own; nobody uses its file position.
+    usize::try_from(unsafe { libc::lseek(fd.as_raw_fd(), at, whence) }).ok()
 }
 
 /// What a segment's header says about its shape.

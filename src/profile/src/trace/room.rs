@@ -2,11 +2,11 @@
 #![allow(unsafe_code)]
 
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, RawFd};
 
 use super::format::{CHUNK_BYTES, HEAD_BYTES};
 use super::guard::{self, Ground};
-use crate::output::OutputDir;
+use crate::output::{KeptFd, OutputDir};
 use crate::pages::{page, populate};
 
 /// Chunks that are reserved at a time: a tradeoff between how often and how long a call is held up.
@@ -14,7 +14,9 @@ const STEP: u32 = 4;
 
 /// A mapped file.
 pub(super) struct Room {
-    fd: OwnedFd,
+    file: KeptFd,
+    /// By what it is opened again, where the program has closed it.
+    place: (&'static OutputDir, String),
     base: *mut u8,
     ground: &'static Ground,
     /// Chunks that may be written to.
@@ -25,23 +27,23 @@ pub(super) struct Room {
 
 impl Room {
     /// A new file with its head reserved and mapped. No file is left where that cannot be done.
-    pub(super) fn create(dir: &OutputDir, name: &str, bound: u32) -> io::Result<Room> {
-        let fd = dir.create(name)?.into();
-        let room = Self::map(fd, bound);
+    pub(super) fn create(dir: &'static OutputDir, name: &str, bound: u32) -> io::Result<Room> {
+        let file = KeptFd::new(dir.create(name)?.into())?;
+        let room = Self::map(file, (dir, name.to_owned()), bound);
         if room.is_err() {
             let _ = dir.remove(name);
         }
         room
     }
 
-    fn map(fd: OwnedFd, bound: u32) -> io::Result<Room> {
+    fn map(file: KeptFd, place: (&'static OutputDir, String), bound: u32) -> io::Result<Room> {
         let bytes = offset(bound);
-        reserve(fd.as_raw_fd(), 0, HEAD_BYTES)?;
+        let fd = file.open()?.as_raw_fd();
+        reserve(fd, 0, HEAD_BYTES)?;
         // Addresses for all that the file may become; they cannot be touched before the file has that part: tools that
         // follow memory (valgrind) keep notes of all that can.
         // SAFETY: a new mapping at an address of the kernel's choice disturbs nobody.
-        let base =
-            unsafe { libc::mmap(std::ptr::null_mut(), bytes, libc::PROT_NONE, libc::MAP_SHARED, fd.as_raw_fd(), 0) };
+        let base = unsafe { libc::mmap(std::ptr::null_mut(), bytes, libc::PROT_NONE, libc::MAP_SHARED, fd, 0) };
         if base == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());
         }
@@ -54,7 +56,7 @@ impl Room {
             unsafe { libc::munmap(base, bytes) };
             return Err(ground.err().unwrap_or(io::ErrorKind::OutOfMemory.into()));
         };
-        Ok(Room { fd, base: base.cast(), ground, ready: 0, bound })
+        Ok(Room { file, place, base: base.cast(), ground, ready: 0, bound })
     }
 
     /// The head of the file.
@@ -73,9 +75,21 @@ impl Room {
     }
 
     /// The file ends behind so many chunks: what was reserved for more is given back.
-    pub(super) fn cut(&self, chunks: u32) {
+    pub(super) fn cut(&mut self, chunks: u32) {
+        let Ok(fd) = self.descriptor() else { return };
         // SAFETY: plain system call on a descriptor that is ours. Where it fails, the file is longer than need be.
-        unsafe { libc::ftruncate(self.fd.as_raw_fd(), offset(chunks) as libc::off_t) };
+        unsafe { libc::ftruncate(fd, offset(chunks) as libc::off_t) };
+    }
+
+    /// The file's descriptor, to be used at once. The file is opened again where the program has closed it.
+    fn descriptor(&mut self) -> io::Result<RawFd> {
+        if self.file.get().is_none() {
+            let (dir, name) = &self.place;
+            if !self.file.renew(dir.open(name, true)?.into()) {
+                return Err(io::Error::new(io::ErrorKind::NotFound, "the file was replaced"));
+            }
+        }
+        Ok(self.file.open()?.as_raw_fd())
     }
 
     /// The place of chunk `index`, for which there is room: otherwise how many chunks the file has room for, and the
@@ -87,7 +101,9 @@ impl Room {
         if index >= self.ready {
             let step = STEP.min(self.bound - self.ready);
             let (at, bytes) = (offset(self.ready), step as usize * CHUNK_BYTES);
-            let reserved = reserve(self.fd.as_raw_fd(), at, bytes)
+            let reserved = self
+                .descriptor()
+                .and_then(|fd| reserve(fd, at, bytes))
                 // SAFETY: within the mapping, which has `bound` chunks.
                 .and_then(|()| open(unsafe { self.base.add(at) }, bytes));
             if let Err(error) = reserved {

@@ -368,7 +368,7 @@ impl Writer {
     fn close(&mut self) {
         self.close_chunk();
         (self.at, self.last) = (std::ptr::without_provenance_mut(1), std::ptr::null_mut());
-        let Some(room) = self.room.take().filter(|room| !room.is_lost()) else { return };
+        let Some(mut room) = self.room.take().filter(|room| !room.is_lost()) else { return };
         // Where the file is full, its last chunk need not be the newest.
         // SAFETY: mapped for good; only this thread writes to it.
         let head = unsafe { &*std::mem::replace(&mut self.head, std::ptr::null()) };
@@ -459,7 +459,7 @@ fn open(slot: &Slot, index: usize) -> Option<*mut Writer> {
 }
 
 /// Makes the file that only has a head: where events of threads without a file of their own are counted.
-pub(super) fn open_shared(job: &Job) {
+pub(super) fn open_shared(job: &'static Job) {
     static OPENED: AtomicBool = AtomicBool::new(false);
     if OPENED.swap(true, AcqRel) {
         return;

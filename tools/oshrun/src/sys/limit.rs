@@ -1,6 +1,8 @@
 //! The limit of open files.
 #![allow(unsafe_code)]
 
+use std::io;
+
 /// Soft and hard limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limit {
@@ -11,11 +13,16 @@ pub struct Limit {
 }
 
 /// The limit of this process.
-pub fn open_files() -> Limit {
+///
+/// # Errors
+/// What the system answered: a sandbox may refuse the question (`prlimit64`).
+pub fn open_files() -> io::Result<Limit> {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: the limit is writable.
-    unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit) };
-    Limit { soft: limit.rlim_cur, hard: limit.rlim_max }
+    match unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit) } {
+        0 => Ok(Limit { soft: limit.rlim_cur, hard: limit.rlim_max }),
+        _ => Err(io::Error::last_os_error()),
+    }
 }
 
 /// Changes it. Async-signal-safe. A refusal shows later, when a descriptor cannot be had.

@@ -121,6 +121,18 @@ pub fn signal(pid: i32, signal: i32) -> bool {
     unsafe { libc::kill(pid, signal) == 0 }
 }
 
+/// The process group of a process; `None`: it does not exist.
+pub fn group_of(pid: i32) -> Option<i32> {
+    // SAFETY: no pointers.
+    Some(unsafe { libc::getpgid(pid) }).filter(|group| *group > 0)
+}
+
+/// Whether a process runs, rather than having ended or being waited for.
+pub fn runs(pid: i32) -> bool {
+    let stat = proc::read(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
+}
+
 /// Sends a signal (0: none) to a process group. False: it has no members.
 pub fn signal_group(group: i32, signal: i32) -> bool {
     // SAFETY: no pointers.
@@ -150,7 +162,8 @@ pub fn detach(keep: i32, name: &std::ffi::CStr) -> i32 {
             libc::dup2(null, fd);
         }
         if libc::syscall(libc::SYS_close_range, 4u32, u32::MAX, 0u32) != 0 {
-            for fd in 4..crate::sys::limit::open_files().soft.min(1 << 20) as i32 {
+            let most = crate::sys::limit::open_files().map_or(1 << 10, |limit| limit.soft.min(1 << 20));
+            for fd in 4..most as i32 {
                 libc::close(fd);
             }
         }

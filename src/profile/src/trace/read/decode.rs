@@ -42,6 +42,7 @@ impl TraceFile {
         let is_truncation = |problem: &ReadError| matches!(problem, ReadError::Truncated { .. });
         let before = problems.len();
         let mut open = Open::default();
+        let bytes = self.without_reserved(bytes);
         for chunk in self.chunks(bytes, problems) {
             if let Err(problem) = self.records(bytes, &chunk, &mut open, &mut visit) {
                 open.held.release(&mut visit);
@@ -53,6 +54,16 @@ impl TraceFile {
         if let Some(written) = self.facts.closed {
             let wrong = self.wrong_length(bytes.len(), HEAD_BYTES + written as usize * CHUNK_BYTES);
             problems.extend(wrong.filter(|_| !problems[before..].iter().any(is_truncation)));
+        }
+    }
+
+    /// A file that was closed may have more room than was written to: a program that closes all descriptors may have
+    /// kept it from being given back.
+    fn without_reserved<'a>(&self, bytes: &'a [u8]) -> &'a [u8] {
+        let end = self.facts.closed.map(|written| HEAD_BYTES + written as usize * CHUNK_BYTES);
+        match end.and_then(|end| bytes.split_at_checked(end)) {
+            Some((written, rest)) if rest.len().is_multiple_of(CHUNK_BYTES) && rest.iter().all(|&b| b == 0) => written,
+            _ => bytes,
         }
     }
 
