@@ -12,7 +12,7 @@ use pellucid_core::bootstrap::Profiles;
 use pellucid_core::collectives::table;
 use pellucid_core::os::cgroup;
 use pellucid_core::os::crash::{self, Crashed};
-use pellucid_core::os::kept;
+use pellucid_core::os::own_fd;
 use pellucid_core::os::{python, signal_stack};
 use pellucid_core::runtime::{self, Level, Start};
 use pellucid_profile::recorder::{self, Mark, Stamp};
@@ -227,7 +227,7 @@ const PROFILES: Profiles = Profiles {
 /// Words for where a PE of this host is. `line`: how long the source line may take.
 #[allow(unsafe_code)]
 fn place(segment: RawFd, pe: u32, crashed: Option<&Crashed>, line: Duration) -> String {
-    if segment == kept::NONE {
+    if segment == own_fd::NONE {
         return String::new();
     }
     // SAFETY: the runtime holds the descriptor open while it asks.

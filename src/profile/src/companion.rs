@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::time::{Duration, Instant};
 
-use crate::output::{self, KeptFd};
+use crate::output::{self, OwnFd};
 use crate::segment::handover::Handover;
 use crate::spawn::{Spawned, Stream, variables_without};
 
@@ -144,7 +144,7 @@ pub struct Companions(Vec<Companion>);
 /// One of them.
 #[derive(Debug)]
 struct Companion {
-    stream: KeptFd,
+    stream: OwnFd,
     /// Held by whoever waits for an answer.
     answers: Mutex<()>,
     what: &'static str,
@@ -221,7 +221,7 @@ impl Companion {
         let child = Spawned::new(tool, arguments, variables_without(&NOT_FOR_IT), streams).map_err(failed)?;
         // The other end is the child's alone.
         drop(theirs);
-        let stream = KeptFd::new(mine.into()).map_err(failed)?;
+        let stream = OwnFd::new(mine.into()).map_err(failed)?;
         let companion = Companion { stream, answers: Mutex::new(()), what, url: String::new() };
         let said = companion.read_until(b"\n\n", within);
         // It has gone on as another process before it said anything, which ends with this connection if it is not
@@ -355,7 +355,7 @@ mod tests {
     #[test]
     fn an_end_does_not_wait_for_a_snapshot() {
         let (mine, theirs) = UnixStream::pair().unwrap();
-        let stream = KeptFd::new(mine.into()).unwrap();
+        let stream = OwnFd::new(mine.into()).unwrap();
         let one = Companion { stream, answers: Mutex::new(()), what: "metrics", url: String::new() };
         let snapshot = one.answers.lock().unwrap();
         assert_eq!(one.read_until(b"\n", Duration::from_millis(20)), "");

@@ -17,8 +17,8 @@ use super::spare::Spare;
 use crate::base::{Cause, Fault};
 use crate::os::alive::Alive;
 use crate::os::crash::{CrashRecord, Crashed};
-use crate::os::kept::{Kept, Known};
 use crate::os::other::{self, Ended};
+use crate::os::own_fd::{Known, OwnFd};
 use crate::os::{cgroup, cpu, futex, library, mmap, wait};
 use std::ops::Range;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
@@ -161,7 +161,7 @@ pub struct ExitRequest {
 
 /// A mapped job file.
 pub struct Job {
-    fd: Kept,
+    fd: OwnFd,
     base: *mut u8,
     first: u32,
     local: u32,
@@ -209,7 +209,7 @@ impl Job {
             (*header).npes = npes;
             (*header).cpus = cpus;
         }
-        Ok(Self { fd: Kept::new(fd), base, first, local, npes, spare: Spare::default() })
+        Ok(Self { fd: OwnFd::new(fd), base, first, local, npes, spare: Spare::default() })
     }
 
     /// The job file that a launcher handed to this process.
@@ -255,10 +255,10 @@ impl Job {
             return Err(wrong("is too short"));
         }
         let base = mmap::shared(fd.as_raw_fd(), 0, control_bytes(local, npes), None)?;
-        Ok(Self { fd: Kept::new(fd), base, first, local, npes, spare: Spare::default() })
+        Ok(Self { fd: OwnFd::new(fd), base, first, local, npes, spare: Spare::default() })
     }
 
-    /// The file, to be inherited by PEs; none ([`crate::os::kept::NONE`]) where the program has closed it.
+    /// The file, to be inherited by PEs; none ([`crate::os::own_fd::NONE`]) where the program has closed it.
     pub fn fd(&self) -> RawFd {
         self.fd.as_raw_fd()
     }

@@ -8,7 +8,7 @@ use super::job::Job;
 use super::talk::{self, PeRequest, Reply};
 use super::wireup::Wireup;
 use crate::base::{Cause, Fault};
-use crate::os::kept::Kept;
+use crate::os::own_fd::OwnFd;
 use crate::os::{packet, poll};
 use std::collections::HashMap;
 use std::io::ErrorKind;
@@ -19,7 +19,7 @@ use std::time::Duration;
 
 /// The connection to the `oshrun` of this host.
 pub struct Oshrun {
-    socket: Kept,
+    socket: OwnFd,
     pe: u32,
     npes: u32,
     local: Range<u32>,
@@ -47,7 +47,7 @@ impl Oshrun {
     /// The connection over a socket that the launcher handed to this PE.
     pub fn new(socket: OwnedFd, job: &Job, pe: u32) -> Self {
         let (npes, local) = (job.npes(), job.pes());
-        Self { socket: Kept::new(socket), pe, npes, local, state: Mutex::default(), changed: Condvar::new() }
+        Self { socket: OwnFd::new(socket), pe, npes, local, state: Mutex::default(), changed: Condvar::new() }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

@@ -2,7 +2,7 @@
 
 use super::value;
 use crate::base::{Cause, Fault};
-use crate::os::kept::Kept;
+use crate::os::own_fd::OwnFd;
 use crate::os::poll::{self, Interest};
 use crate::os::{host, mmap, process, socket};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
@@ -34,7 +34,7 @@ impl std::fmt::Display for Door {
 
 /// A connection to the launcher.
 pub(super) struct Socket {
-    stream: Kept,
+    stream: OwnFd,
     /// `PMI-1 over PMI_FD=6`, for messages.
     name: String,
     /// What was read and not taken yet. Who holds it may ask.
@@ -71,7 +71,7 @@ impl Socket {
 
     pub(super) fn new(name: String, fd: OwnedFd) -> Self {
         let (unread, writing) = (Mutex::new(Vec::new()), Mutex::new(()));
-        Self { stream: Kept::new(fd), name, unread, writing, owner: process::id() }
+        Self { stream: OwnFd::new(fd), name, unread, writing, owner: process::id() }
     }
 
     /// A fault that names the connection.

@@ -3,7 +3,7 @@
 
 use crate::base::Fault;
 use crate::os::elf::Range;
-use crate::os::kept::Known;
+use crate::os::own_fd::Known;
 use crate::os::{cpu, fork, futex, hold, mmap, process};
 use std::io::Write;
 use std::os::fd::AsRawFd;

@@ -299,7 +299,7 @@ impl Refused {
 }
 
 /// Puts private pages with the same content in place of the `len` bytes at `addr`, which show `fd` from `offset`. Where
-/// it fails, the range is as it was. Without a descriptor ([`super::kept::NONE`]: the program has closed it) what is
+/// it fails, the range is as it was. Without a descriptor ([`super::own_fd::NONE`]: the program has closed it) what is
 /// there is read from the range.
 ///
 /// # Safety
@@ -319,7 +319,7 @@ pub unsafe fn replace_private(fd: RawFd, offset: usize, addr: usize, len: usize)
     if new == libc::MAP_FAILED {
         return Err(Refused::last("mmap of a private copy of .data and .bss"));
     }
-    if fd == super::kept::NONE {
+    if fd == super::own_fd::NONE {
         // Not by `copy_nonoverlapping`: AddressSanitizer's `memcpy` objects to the red zones between variables.
         for at in (0..len).step_by(size_of::<usize>()) {
             // SAFETY: both are whole pages, and others may store to the range, as a program that forks then expects.
@@ -329,7 +329,7 @@ pub unsafe fn replace_private(fd: RawFd, offset: usize, addr: usize, len: usize)
             }
         }
     }
-    let mut at = if fd == super::kept::NONE { len } else { 0 };
+    let mut at = if fd == super::own_fd::NONE { len } else { 0 };
     while at < len {
         // Only the parts of the file that were ever written are copied; holes stay zero pages.
         // SAFETY: lseek moves the file offset, which nothing else uses.

@@ -4,7 +4,7 @@
 //! closed this one.
 #![allow(unsafe_code)]
 
-use super::kept::{Kept, NONE};
+use super::own_fd::{NONE, OwnFd};
 use super::standard;
 use crate::base::{Cause, Fault};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
@@ -12,8 +12,8 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 /// A descriptor that is readable once it was signalled.
 #[derive(Debug)]
 pub struct Wakeup {
-    sleeps: Kept,
-    signals: Kept,
+    sleeps: OwnFd,
+    signals: OwnFd,
 }
 
 impl Wakeup {
@@ -27,7 +27,7 @@ impl Wakeup {
             return Err(Fault::from(Cause::Os { what: "making a descriptor for the progress thread", error }));
         }
         // SAFETY: just made, and nobody else's.
-        let [sleeps, signals] = ends.map(|fd| Kept::new(standard::above(unsafe { OwnedFd::from_raw_fd(fd) })));
+        let [sleeps, signals] = ends.map(|fd| OwnFd::new(standard::above(unsafe { OwnedFd::from_raw_fd(fd) })));
         Ok(Self { sleeps, signals })
     }
 

@@ -2,8 +2,8 @@
 
 use super::Process;
 use crate::os::crash::Crashed;
-use crate::os::kept::Kept;
 use crate::os::other::Ended;
+use crate::os::own_fd::OwnFd;
 use crate::os::{process, signal};
 use std::os::fd::{AsRawFd, RawFd};
 use std::time::Duration;
@@ -15,7 +15,7 @@ pub(super) type Describe = fn(RawFd, u32, Option<&Crashed>, Duration) -> String;
 pub(super) struct Words {
     pub process: &'static Process,
     /// The profile's segment.
-    pub segment: Option<Kept>,
+    pub segment: Option<OwnFd>,
     pub describe: Describe,
 }
 
@@ -42,7 +42,7 @@ impl Words {
     fn place(&self, pe: u32, line: Duration) -> String {
         let segment = self.segment.as_ref();
         let crashed = self.process.job.pe(pe).crashed_at();
-        let place = |segment: &Kept| (self.describe)(segment.as_raw_fd(), pe, crashed.as_ref(), line);
+        let place = |segment: &OwnFd| (self.describe)(segment.as_raw_fd(), pe, crashed.as_ref(), line);
         let place = segment.map(place).unwrap_or_default();
         if place.is_empty() { String::new() } else { format!(" {place}") }
     }

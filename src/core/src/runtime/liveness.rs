@@ -13,9 +13,9 @@ use super::{Process, WIREUP, exit, kills};
 use crate::bootstrap::job::{ExitKind, ExitRequest, PeState};
 use crate::bootstrap::ring::{Host, HostRing, Stage};
 use crate::os::crash::{self, Note};
-use crate::os::kept::Kept;
 use crate::os::oom::Kills;
 use crate::os::other::{self, Ended, Other};
+use crate::os::own_fd::OwnFd;
 use crate::os::poll::{self, Interest};
 use crate::os::wakeup::Wakeup;
 use crate::os::{interrupt, mmap, process, socket, thread};
@@ -50,13 +50,13 @@ struct Door {
     /// To be taken over.
     ring: Mutex<Option<HostRing>>,
     /// The ring's connections, over which the others hear how far this PE is.
-    streams: Mutex<Vec<Kept>>,
+    streams: Mutex<Vec<OwnFd>>,
 }
 
 impl Door {
     /// How far this PE is goes over the connections that a ring has now.
     fn tell_over(&self, ring: &HostRing) {
-        let streams = ring.streams().filter_map(mmap::duplicate_raw).map(Kept::new).collect();
+        let streams = ring.streams().filter_map(mmap::duplicate_raw).map(OwnFd::new).collect();
         *self.streams.lock().unwrap_or_else(PoisonError::into_inner) = streams;
     }
 }
@@ -109,7 +109,7 @@ impl Sight {
 
 /// What is gone with the launcher.
 enum Server {
-    Connection(Kept),
+    Connection(OwnFd),
     /// The process that has started this one, where no connection is known.
     Parent(Other),
 }
@@ -148,7 +148,7 @@ pub(super) fn start(process: &'static Process, launched: bool, segment: Option<&
         return;
     };
     let Ok(wakeup) = Wakeup::new() else { return };
-    let segment = segment.and_then(|fd| mmap::duplicate(fd).ok()).map(Kept::new);
+    let segment = segment.and_then(|fd| mmap::duplicate(fd).ok()).map(OwnFd::new);
     let words = Words { process, segment, describe };
     let door = DOOR.get_or_init(|| Door { wakeup, words, ring: Mutex::default(), streams: Mutex::default() });
     let monitor = Monitor {
@@ -156,7 +156,7 @@ pub(super) fn start(process: &'static Process, launched: bool, segment: Option<&
         door,
         crash: Some(install_crash_handler(process, Some(&door.wakeup))),
         mates: mates(process),
-        server: Some(wireup.server().map_or_else(Server::parent, |fd| Server::Connection(Kept::new(fd)))),
+        server: Some(wireup.server().map_or_else(Server::parent, |fd| Server::Connection(OwnFd::new(fd)))),
         ring: None,
         gone: None,
         interrupted: None,

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use super::error::Error;
-use super::kept::KeptFd;
+use super::own_fd::OwnFd;
 use super::sys::{self, FileStatus};
 
 /// Directories of one name that are tried before giving up.
@@ -32,7 +32,7 @@ pub struct Claim {
 #[derive(Debug)]
 pub struct OutputDir {
     path: PathBuf,
-    fd: KeptFd,
+    fd: OwnFd,
     claim: Claim,
     /// This process has taken it, and lets it go.
     holds: bool,
@@ -104,7 +104,7 @@ impl OutputDir {
     }
 
     fn hold(path: PathBuf, fd: OwnedFd, number: u32, made: bool) -> Result<Option<OutputDir>, Error> {
-        let fd = KeptFd::new(fd).map_err(Error::io("open", &path))?;
+        let fd = OwnFd::new(fd).map_err(Error::io("open", &path))?;
         let claim = Claim { number, token: sys::random() };
         let mut dir = OutputDir { path, fd, claim, holds: false, made };
         let mut file = match dir.create(CLAIM) {
@@ -141,7 +141,7 @@ impl OutputDir {
     /// A directory that cannot be opened, or that is not the one.
     pub fn join(path: &Path, claim: Claim) -> Result<OutputDir, Error> {
         let fd = sys::open_dir(path, 0).map_err(Error::io("open", path))?;
-        let fd = KeptFd::new(fd).map_err(Error::io("open", path))?;
+        let fd = OwnFd::new(fd).map_err(Error::io("open", path))?;
         let dir = OutputDir { path: path.to_owned(), fd, claim, holds: false, made: false };
         let not_ours = || Error::NotClaimed { path: path.to_owned() };
         let mut found = String::new();
@@ -176,7 +176,7 @@ impl OutputDir {
     pub fn shared(path: &Path) -> Result<OutputDir, Error> {
         fs::create_dir_all(path).map_err(Error::io("make", path))?;
         let fd = sys::open_dir(path, 0).map_err(Error::io("open", path))?;
-        let fd = KeptFd::new(fd).map_err(Error::io("open", path))?;
+        let fd = OwnFd::new(fd).map_err(Error::io("open", path))?;
         Ok(OutputDir { path: path.to_owned(), fd, claim: Claim::default(), holds: false, made: false })
     }
 

@@ -20,7 +20,7 @@ mod dir;
 mod error;
 #[cfg(feature = "report")]
 mod file;
-mod kept;
+mod own_fd;
 mod sys;
 #[cfg(feature = "report")]
 mod tree;
@@ -32,7 +32,7 @@ pub use dir::{Claim, OutputDir, numbered};
 pub use error::{Error, no_room};
 #[cfg(feature = "report")]
 pub use file::OutputFile;
-pub(crate) use kept::KeptFd;
+pub(crate) use own_fd::OwnFd;
 #[cfg(feature = "report")]
 pub use tree::OutputTree;
 

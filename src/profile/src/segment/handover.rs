@@ -13,7 +13,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::model::End;
-use crate::output::KeptFd;
+use crate::output::OwnFd;
 
 /// Names another socket: of the exporter, and for who hands over to it.
 pub const VARIABLE: &str = "PELLUCID_SERVE";
@@ -23,7 +23,7 @@ pub const JOB_MESSAGE: &[u8] = b"segment\n\n";
 /// The connection to the exporter: the job runs as long as it is open.
 #[derive(Debug)]
 pub struct Handover {
-    socket: KeptFd,
+    socket: OwnFd,
 }
 
 /// Where exporters listen: the one that was named, or that of the system, then that of the user.
@@ -67,7 +67,7 @@ impl Handover {
             return Err(io::ErrorKind::PermissionDenied.into());
         }
         Handover::over(socket.as_fd(), segment)?;
-        Ok(Handover { socket: KeptFd::new(socket)? })
+        Ok(Handover { socket: OwnFd::new(socket)? })
     }
 
     /// Hands `segment` over a connection that is there.

@@ -10,13 +10,13 @@ use super::mapping::Mapping;
 use crate::clock::{Scale, Source};
 use crate::model::MOST_PES;
 use crate::op;
-use crate::output::KeptFd;
+use crate::output::OwnFd;
 
 /// A segment mapped for reading. Reading never makes a PE wait.
 #[derive(Debug)]
 pub struct Segment {
     mapping: Mapping,
-    fd: KeptFd,
+    fd: OwnFd,
     npes: u32,
     first_pe: u32,
     local_pes: u32,
@@ -31,7 +31,7 @@ impl Segment {
     pub fn map(fd: BorrowedFd<'_>) -> io::Result<Segment> {
         let facts = SegmentShape::read(fd.as_raw_fd())?;
         let mapping = Mapping::new(fd.as_raw_fd(), 0, segment_bytes(facts.local_pes), false)?;
-        let fd = KeptFd::new(fd.try_clone_to_owned()?)?;
+        let fd = OwnFd::new(fd.try_clone_to_owned()?)?;
         let SegmentShape { npes, first_pe, local_pes, scale, .. } = facts;
         Ok(Segment { mapping, fd, npes, first_pe, local_pes, scale })
     }

@@ -6,7 +6,7 @@ use std::os::fd::{AsRawFd, RawFd};
 
 use super::format::{CHUNK_BYTES, HEAD_BYTES};
 use super::guard::{self, Ground};
-use crate::output::{KeptFd, OutputDir};
+use crate::output::{OutputDir, OwnFd};
 use crate::pages::{page, populate};
 
 /// Chunks that are reserved at a time: a tradeoff between how often and how long a call is held up.
@@ -14,7 +14,7 @@ const STEP: u32 = 4;
 
 /// A mapped file.
 pub(super) struct Room {
-    file: KeptFd,
+    file: OwnFd,
     /// By what it is opened again, where the program has closed it.
     place: (&'static OutputDir, String),
     base: *mut u8,
@@ -28,7 +28,7 @@ pub(super) struct Room {
 impl Room {
     /// A new file with its head reserved and mapped. No file is left where that cannot be done.
     pub(super) fn create(dir: &'static OutputDir, name: &str, bound: u32) -> io::Result<Room> {
-        let file = KeptFd::new(dir.create(name)?.into())?;
+        let file = OwnFd::new(dir.create(name)?.into())?;
         let room = Self::map(file, (dir, name.to_owned()), bound);
         if room.is_err() {
             let _ = dir.remove(name);
@@ -36,7 +36,7 @@ impl Room {
         room
     }
 
-    fn map(file: KeptFd, place: (&'static OutputDir, String), bound: u32) -> io::Result<Room> {
+    fn map(file: OwnFd, place: (&'static OutputDir, String), bound: u32) -> io::Result<Room> {
         let bytes = offset(bound);
         let fd = file.open()?.as_raw_fd();
         reserve(fd, 0, HEAD_BYTES)?;

@@ -28,7 +28,7 @@ use super::nonblocking::{Group, Members, complete_file};
 use crate::base::slab::Slab;
 use crate::base::{Cause, Fault, report};
 use crate::os::file as os;
-use crate::os::kept::Kept;
+use crate::os::own_fd::OwnFd;
 use crate::request::Request;
 use crate::team::contribution::Kind;
 use crate::team::pe_list::PeList;
@@ -57,7 +57,7 @@ impl FileHandle {
 /// An open file, as one member sees it.
 #[derive(Debug)]
 struct File {
-    fd: Kept,
+    fd: OwnFd,
     path: Arc<str>,
     /// Whose handler its errors are for.
     team: Team,
@@ -221,7 +221,7 @@ fn open_together(
     complete_file(w, Ok(Some(request)))?;
     let fd = opened.lock().unwrap_or_else(PoisonError::into_inner).take();
     let fd = fd.ok_or_else(|| Fault::from(Cause::Startup("a file was opened, and is not there".into())))?;
-    Ok(File { fd: Kept::new(fd), path: shown, team, pes, me, key, name, position: AtomicI64::new(0) })
+    Ok(File { fd: OwnFd::new(fd), path: shown, team, pes, me, key, name, position: AtomicI64::new(0) })
 }
 
 /// Ends a file on all members. Operations that were begun with it go on.

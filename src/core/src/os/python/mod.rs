@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use std::os::fd::AsRawFd;
 use std::sync::{Mutex, OnceLock};
 
-use super::kept::Kept;
+use super::own_fd::OwnFd;
 use super::{library, mmap};
 use frames::Frames;
 
@@ -61,11 +61,11 @@ pub fn lines(visit: &mut dyn FnMut(&str, u32) -> bool) {
 
 /// The lines that are in what `write` writes to a file.
 fn written(write: &mut dyn FnMut(c_int), visit: &mut dyn FnMut(&str, u32) -> bool) {
-    static FILE: Mutex<Option<Kept>> = Mutex::new(None);
+    static FILE: Mutex<Option<OwnFd>> = Mutex::new(None);
     // Another thread looks at its own stack now: this one does without.
     let Ok(mut file) = FILE.try_lock() else { return };
-    if !file.as_ref().is_some_and(Kept::is_there) {
-        *file = mmap::memfd(c"pellucid-python").ok().map(Kept::new);
+    if !file.as_ref().is_some_and(OwnFd::is_there) {
+        *file = mmap::memfd(c"pellucid-python").ok().map(OwnFd::new);
     }
     let Some(fd) = file.as_ref().map(AsRawFd::as_raw_fd) else { return };
     let mut text = [0_u8; TEXT];

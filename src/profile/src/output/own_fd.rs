@@ -13,15 +13,15 @@ use super::sys::{self, FileStatus};
 
 /// A file, a directory or a socket.
 #[derive(Debug)]
-pub(crate) struct KeptFd {
+pub(crate) struct OwnFd {
     fd: ManuallyDrop<OwnedFd>,
     facts: FileStatus,
 }
 
-impl KeptFd {
+impl OwnFd {
     /// Takes what is open now.
-    pub(crate) fn new(fd: OwnedFd) -> io::Result<KeptFd> {
-        Ok(KeptFd { facts: sys::facts(fd.as_fd())?, fd: ManuallyDrop::new(fd) })
+    pub(crate) fn new(fd: OwnedFd) -> io::Result<OwnFd> {
+        Ok(OwnFd { facts: sys::facts(fd.as_fd())?, fd: ManuallyDrop::new(fd) })
     }
 
     /// What it stands for.
@@ -45,7 +45,7 @@ impl KeptFd {
 
     /// Keeps another descriptor of the same file instead. False: it is of another one, and is closed.
     pub(crate) fn renew(&mut self, fd: OwnedFd) -> bool {
-        match KeptFd::new(fd) {
+        match OwnFd::new(fd) {
             Ok(other) if other.facts.is_same_file(&self.facts) => {
                 *self = other;
                 true
@@ -55,7 +55,7 @@ impl KeptFd {
     }
 }
 
-impl Drop for KeptFd {
+impl Drop for OwnFd {
     fn drop(&mut self) {
         if self.get().is_some() {
             // SAFETY: this is the end of it, and nobody else takes it.
@@ -74,7 +74,7 @@ mod tests {
     #[test]
     fn a_number_that_stands_for_something_else_is_neither_used_nor_closed() {
         let open = |path| File::open(path).unwrap();
-        let mut kept = KeptFd::new(open("/proc/self/exe").into()).unwrap();
+        let mut kept = OwnFd::new(open("/proc/self/exe").into()).unwrap();
         let number = kept.get().unwrap().as_raw_fd();
         // SAFETY: both are open, and `kept` does not use its number any more.
         assert_eq!(unsafe { libc::dup2(open("/dev/null").as_raw_fd(), number) }, number);

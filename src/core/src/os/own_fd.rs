@@ -13,7 +13,7 @@ pub const NONE: RawFd = -1;
 
 /// A file, a pipe or a socket. Those without an identity of their own (`eventfd`, `epoll`) cannot be told apart.
 #[derive(Debug)]
-pub struct Kept {
+pub struct OwnFd {
     fd: ManuallyDrop<OwnedFd>,
     known: Known,
 }
@@ -34,7 +34,7 @@ fn identity(fd: RawFd) -> Option<(u64, u64)> {
     (unsafe { libc::fstat(fd, &raw mut about) } == 0).then_some((about.st_dev, about.st_ino))
 }
 
-impl Kept {
+impl OwnFd {
     /// Takes what is open now.
     pub fn new(fd: OwnedFd) -> Self {
         let known = Known { number: fd.as_raw_fd(), identity: identity(fd.as_raw_fd()) };
@@ -68,13 +68,13 @@ impl AsRawFd for Known {
 }
 
 /// As [`Known`].
-impl AsRawFd for Kept {
+impl AsRawFd for OwnFd {
     fn as_raw_fd(&self) -> RawFd {
         self.known.as_raw_fd()
     }
 }
 
-impl Drop for Kept {
+impl Drop for OwnFd {
     fn drop(&mut self) {
         if self.is_there() {
             // SAFETY: this is the end of it, and nobody else takes it.
@@ -91,7 +91,7 @@ mod tests {
     use std::os::fd::IntoRawFd;
 
     /// Has a number stand for another file.
-    fn replace(kept: &Kept) -> File {
+    fn replace(kept: &OwnFd) -> File {
         let other = File::from(mmap::memfd(c"other").unwrap());
         let number = kept.fd.as_raw_fd();
         // SAFETY: both are open, and `kept` does not use its number any more.
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn a_number_that_stands_for_something_else_is_neither_used_nor_closed() {
-        let kept = Kept::new(mmap::memfd(c"own").unwrap());
+        let kept = OwnFd::new(mmap::memfd(c"own").unwrap());
         let number = kept.as_raw_fd();
         assert!(kept.is_there() && number >= 0);
         let other = replace(&kept);
@@ -115,7 +115,7 @@ mod tests {
     #[test]
     fn what_is_there_is_closed() {
         let (one, other) = std::os::unix::net::UnixStream::pair().unwrap();
-        drop(Kept::new(one.into()));
+        drop(OwnFd::new(one.into()));
         assert_eq!(std::io::Read::read(&mut &other, &mut [0]).unwrap(), 0, "the other end");
     }
 
@@ -126,7 +126,7 @@ mod tests {
         let kept = unsafe {
             let far = libc::fcntl(number, libc::F_DUPFD_CLOEXEC, 900);
             libc::close(number);
-            let kept = Kept::new(std::os::fd::FromRawFd::from_raw_fd(far));
+            let kept = OwnFd::new(std::os::fd::FromRawFd::from_raw_fd(far));
             libc::close(far);
             kept
         };
