@@ -129,6 +129,10 @@ fn a_pe_without_descriptors_crashes(launcher: &Launcher) -> Verdict {
     let outcome = launcher.job(2).arg(&closes).arg("crash").directory(&folder).limit(60).run();
     ensure(outcome.code() > 0, &outcome, "a failure is expected")?;
     nobody_is_left(&closes, &name)?;
+    // A library of PMIx wakes its own threads by descriptors that it does not look at again.
+    if launcher.protocol == "PMIx" {
+        return Ok(());
+    }
     // Hydra ends a job whose PE closes its connection, be it while that writes its files.
     let files = system::entries(&folder).into_iter().filter(|name| name.starts_with("own."));
     let contents = files.map(|name| std::fs::read(folder.join(name)).unwrap_or_default());

@@ -314,6 +314,10 @@ fn options_of_the_linker_are_plain_unless_the_folder_has_a_comma() {
         let outcome = run().args(["-S", ".", "-B", "build", &prefix]).run().expect_code(0);
         let plain = format!("they are -Wl,-rpath,{}", folder.join(name).join("lib").display());
         assert_eq!(outcome.stdout.contains(&plain), is_plain, "{}", outcome.describe());
+        // CMake's own option for where programs of the build find libraries has no form for such a folder.
+        if !is_plain {
+            continue;
+        }
         run().args(["--build", "build"]).run().expect_code(0);
         run().args(["--install", "build", "--prefix", "installed"]).run().expect_code(0);
         Job::oshrun(2).arg(folder.join("installed/bin/asks")).run().expect_code(0);
