@@ -11,7 +11,7 @@
 //! | `file` | a single file that the user has named |
 //! | `tree` | a directory that somebody else's library fills |
 //! | `error` | what is refused, and why |
-//! | `kept` | a descriptor that a program may have closed |
+//! | `own_fd` | a descriptor that a program may have closed |
 //! | `sys` | system calls |
 
 use std::path::Path;
