@@ -7,9 +7,9 @@ use crate::nbi::Operations;
 use crate::progress::Stalled;
 use crate::vis::{self, PeerCompletion};
 use crate::{nbi, progress};
+use pellucid_core::os::thread::AtEnd;
 use std::ffi::c_void;
 use std::ptr;
-use std::sync::OnceLock;
 
 /// `struct pellucid_gasnet_thread` of `shim/thread.c`.
 #[derive(Debug)]
@@ -72,20 +72,11 @@ pub fn get() -> &'static mut Thread {
 
 /// Has what is kept for the calling thread given back when it ends.
 pub fn release_at_exit() {
-    /// `None` where the system has no key left: then it is kept.
-    static KEY: OnceLock<Option<libc::pthread_key_t>> = OnceLock::new();
-    let key = KEY.get_or_init(|| {
-        let mut key = 0;
-        // SAFETY: a place for the key, and a function of this library, which is never unloaded.
-        (unsafe { libc::pthread_key_create(&raw mut key, Some(at_exit)) } == 0).then_some(key)
-    });
-    if let Some(key) = key {
-        // SAFETY: the key exists; the value only has to be one.
-        unsafe { libc::pthread_setspecific(*key, ptr::from_mut(get()).cast()) };
-    }
+    static KEEPERS: AtEnd = AtEnd::new(at_exit);
+    KEEPERS.ask();
 }
 
-extern "C" fn at_exit(_: *mut c_void) {
+fn at_exit() {
     let thread = get();
     drop(vis::take_completion());
     if !thread.stalled.is_null() {

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use super::last_thread::{self, Own};
 use super::library;
-use super::signal::{Blocked, all_but_faults};
+use super::signal::Blocked;
 
 /// The calling thread's number in the kernel.
 pub fn id() -> i32 {
@@ -35,12 +35,16 @@ impl AtEnd {
             let asked = unsafe { &*asked.cast::<AtEnd>() };
             (asked.what)();
         }
-        let _blocked = Blocked::begin();
-        let key = self.key.get_or_init(|| {
+        let make = || {
             library::keep_this_code();
             let mut key = 0;
             // SAFETY: a valid place, and a function that stays loaded.
             (unsafe { libc::pthread_key_create(&raw mut key, Some(end)) } == 0).then_some(key)
+        };
+        let key = self.key.get().unwrap_or_else(|| {
+            // A signal handler may ask, too.
+            let _blocked = Blocked::begin();
+            self.key.get_or_init(make)
         });
         if let Some(key) = key {
             // SAFETY: a key that was made; the value is only handed to the function above.
@@ -77,12 +81,10 @@ pub fn spawn(name: &'static CStr, what: impl FnOnce() + Send + 'static) -> Resul
     let task: *mut Task = Box::into_raw(Box::new(Box::new(named)));
     // SAFETY: the new thread takes the box. It inherits the mask that is in force while it is made.
     unsafe {
-        let all = all_but_faults();
-        let mut before: libc::sigset_t = std::mem::zeroed();
-        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, &raw mut before);
+        let blocked = Blocked::begin();
         let mut id: libc::pthread_t = std::mem::zeroed();
         let error = libc::pthread_create(&raw mut id, std::ptr::null(), run, task.cast());
-        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut());
+        drop(blocked);
         Own::made();
         if error != 0 {
             drop(Box::from_raw(task));
