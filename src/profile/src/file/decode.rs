@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::cursor::Cursor;
-use super::{MAGIC, ReadError, TAG_DENIED, TAG_END, TAG_JOB, TAG_PE, TAG_ROUTINE, VERSION};
+use super::{MAGIC, ReadError, TAG_DENIED, TAG_END, TAG_PE, TAG_ROUTINE, VERSION};
 use crate::histogram::{BUCKETS, Histogram};
 use crate::model::{End, LastOp, MOST_PES, Pe, Progress, Routine, SizeCount};
 use crate::op::Class;
@@ -24,13 +24,14 @@ pub(super) fn pe_file(path: &Path, bytes: &[u8], number: u32) -> (Option<Pe>, Op
 }
 
 /// The id of the job that a PE file is of; `None` where it does not say, or is damaged before that.
+#[cfg(feature = "report")]
 pub(super) fn job_of<'a>(path: &'a Path, bytes: &'a [u8]) -> Option<&'a str> {
     let mut cursor = Cursor::new(path, bytes);
     preamble(path, &mut cursor).ok()?;
     loop {
         let (tag, mut payload) = checked(&mut cursor).ok()?;
         match tag {
-            TAG_JOB => return payload.str("the job's id").ok(),
+            super::TAG_JOB => return payload.str("the job's id").ok(),
             TAG_END => return None,
             _ => {}
         }
